@@ -1,4 +1,4 @@
-"""Step times of eight small trainings: torch, the conversion as it comes, the conversion with --jit, and a port by hand.
+"""Step times of eight small trainings: torch, the conversion as it comes, with `--jit auto`, with --jit, and a port by hand.
 
 `python -m benchmarks.workloads [NAME...] [--rounds N]`. Every way runs in a process of its own, one after the other, for several
 rounds, with one thread, so that ratios compare; a step's time is the median of the second half of the steps of all rounds.
@@ -28,7 +28,7 @@ ENVIRONMENT = {"OMP_NUM_THREADS": "1", "GLOG_v": "4"}
 def prepare(name: str, folder: Path) -> dict[str, Path]:
     """Way -> script."""
     ways = {"torch": FOLDER / name / "train.py"}
-    for way, settings in (("converted", Settings()), ("jit", Settings(jit=True))):
+    for way, settings in (("converted", Settings()), ("auto", Settings(jit_auto=True)), ("jit", Settings(jit=True))):
         output = folder / way / name
         convert_project(FOLDER / name, output, settings=settings)
         ways[way] = output / "train.py"

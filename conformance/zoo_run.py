@@ -38,10 +38,10 @@ def reference(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     model = build(zoo, name).eval()
     _stir(model)
     if name.startswith(DETECTION):
-        _spread_scores(
+        spread_scores(
             model, arguments(name, torch.from_numpy(image(input_shapes(zoo, name, model)[0], payload["seed"])))
         )
-    _mend_batch_norm(model)
+    mend_batch_norm(model)
     for shape in (tried := input_shapes(zoo, name, model)):
         x = torch.from_numpy(image(shape, payload["seed"]))
         try:
@@ -58,7 +58,7 @@ def reference(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     return {"input": shape, "parameters": sum(each.numel() for each in model.parameters())}
 
 
-def _mend_batch_norm(model: Any) -> None:
+def mend_batch_norm(model: Any) -> None:
     """torch 2.13's own gradient of a batch norm in eval mode is wrong on a CPU where it comes in permuted, as after a transpose."""
     import torch
 
@@ -171,7 +171,7 @@ def _stir(model: Any) -> None:
             value.copy_(0.02 * torch.randn(value.shape, generator=generator))
 
 
-def _spread_scores(model: Any, given: Any) -> None:
+def spread_scores(model: Any, given: Any) -> None:
     """An untrained detector scores all boxes alike, so that rounding decides which are kept: scale each layer's output to a deviation of 1."""
     import torch
 

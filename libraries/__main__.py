@@ -13,7 +13,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from .models import Network, networks
+from .models import networks
+from .network import Network
 
 WORKER = Path(__file__).with_name("worker.py")
 FORWARD, GRADIENT = 1e-4, 1e-3  # of the largest value
@@ -50,21 +51,20 @@ def main() -> None:
     parser.add_argument("--page", default="docs/reference/libraries.md")
     options = parser.parse_args()
     work = Path(options.work).resolve()
-    (work / "results").mkdir(parents=True, exist_ok=True)
     wanted = [each for each in networks() if not options.only or {each.name, each.library} & set(options.only)]
-    todo = [each for each in wanted if options.again or not (work / f"results/{each.name}.json").exists()]
+    todo = [each for each in wanted if options.again or not noted(work, each).exists()]
     for library in dict.fromkeys(each.library for each in todo):
         of_library = [each for each in todo if each.library == library]
         for start in range(0, len(of_library), options.group):
             measure(of_library[start : start + options.group], library, work, options.site)
-    done = [load(work, each) for each in networks() if (work / f"results/{each.name}.json").exists()]
+    done = [load(work, each) for each in networks() if noted(work, each).exists()]
     if options.page != "-":
         from .page import page
 
         place = Path(options.page)
         place.write_text(page(done, place.read_text() if place.exists() else ""))
     for each in done:
-        if each.name in {one.name for one in wanted}:
+        if (each.library, each.name) in {(one.library, one.name) for one in wanted}:
             print(f"{each.library:13} {each.name:30} {shown(each.forward)} {shown(each.gradient)} {each.error[:220]}")
 
 
@@ -72,14 +72,19 @@ def shown(value: float | None) -> str:
     return "   -    " if value is None else f"{value:8.1e}"
 
 
+def noted(work: Path, network: Network) -> Path:
+    return work / "results" / network.library / f"{network.name}.json"
+
+
 def load(work: Path, network: Network) -> Outcome:
-    return Outcome(**json.loads((work / f"results/{network.name}.json").read_text()))
+    return Outcome(**json.loads(noted(work, network).read_text()))
 
 
 def measure(group: list[Network], library: str, work: Path, site: str) -> None:
-    results = work / "results"
-    source, target = work / f"project_{group[0].name}", work / f"converted_{group[0].name}"
-    source.mkdir(exist_ok=True)
+    results = work / "results" / library
+    source, target = (work / f"{kind}_{library}_{group[0].name}" for kind in ("project", "converted"))
+    for folder in (results, source):
+        folder.mkdir(parents=True, exist_ok=True)
     for network in group:
         (source / f"net_{network.name}.py").write_text(f"{network.text}\n\nBATCH = {network.batch!r}\n")
     subprocess.run(["rm", "-rf", str(target)], check=True)
@@ -106,7 +111,10 @@ def measure(group: list[Network], library: str, work: Path, site: str) -> None:
     for network in group:
         version, today = version_of(library, site), datetime.date.today().isoformat()
         outcome = replace(compare(network, results, modules), version=version, measured=today)
-        (results / f"{network.name}.json").write_text(json.dumps(asdict(outcome)))
+        noted(work, network).write_text(json.dumps(asdict(outcome)))
+        if outcome.agrees and outcome.gradients_agree:  # they are large
+            for arrays in results.glob(f"{network.name}.*.npz"):
+                arrays.unlink()
         print(f"{network.name:32} {shown(outcome.forward)} {shown(outcome.gradient)} {outcome.error[:300]}", flush=True)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from .network import Network
+from .vision import of_timm, of_torchvision
 
 IDS = {"input_ids": "int[2,7]"}
 PIXELS = {"pixel_values": "float[2,3,32,32]"}
@@ -11,35 +12,6 @@ GROUPED = f"{TEXT}, num_key_value_heads=2"
 VISION = "hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=37, image_size=32, patch_size=8"
 PAIRED = "vocab_size=99, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=37, decoder_ffn_dim=37, max_position_embeddings=64"
 MOE = f"{GROUPED.replace('37', '32')}, num_experts=4, num_local_experts=4, num_experts_per_tok=2, moe_intermediate_size=16"
-
-GENERATE = """
-
-def tokens(model, batch):
-    ids = batch["input_ids"]
-    return model.generate(ids, max_new_tokens=20, min_new_tokens=20, do_sample=False, pad_token_id=0)
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Network:
-    library: str
-    name: str
-    imports: str
-    build: str  # an expression
-    batch: dict[str, str]  # keyword, or '' for the only argument -> 'float[2,3]'
-    take: str = "found[0]"  # of what the network returns
-    outputs: str = ""  # the body of a function of model and batch, where it is more than a call
-
-    @property
-    def generates(self) -> bool:
-        return self.name.endswith(("ForCausalLM", "LMHeadModel"))
-
-    @property
-    def text(self) -> str:
-        call = "model(*batch.values())" if "" in self.batch else "model(**batch)"
-        body = self.outputs or f"    found = {call}\n    return {self.take}\n"
-        text = f"{self.imports}\n\n\ndef build():\n    return {self.build}\n\n\ndef outputs(model, batch):\n{body}"
-        return text + GENERATE if self.generates else text
 
 
 def _hf(
@@ -322,50 +294,7 @@ def networks() -> list[Network]:
         ),
         _hf("Timesformer", "Model", f"{VISION}, num_frames=4", {"pixel_values": "float[2,4,3,32,32]"}),
     ]
-    for name in (
-        "resnet18",
-        "vit_tiny_patch16_224",
-        "convnext_atto",
-        "efficientnet_b0",
-        "mobilenetv3_small_050",
-        "swin_tiny_patch4_window7_224",
-        "densenet121",
-        "regnetx_002",
-        "mixer_s32_224",
-        "deit_tiny_patch16_224",
-        "vgg11",
-        "resnext26ts",
-        "ghostnet_100",
-        "poolformer_s12",
-        "levit_128s",
-        "xcit_nano_12_p16_224",
-        "cait_xxs24_224",
-        "coat_tiny",
-        "pit_ti_224",
-        "res2net50_26w_4s",
-        "dla34",
-        "hrnet_w18_small",
-        "inception_v3",
-        "mobilenetv2_035",
-        "mnasnet_050",
-        "repvgg_a0",
-        "edgenext_xx_small",
-        "fastvit_t8",
-        "maxvit_rmlp_pico_rw_256",
-        "beit_base_patch16_224",
-    ):
-        sized = "256" if "256" in name else "224"
-        found.append(
-            Network(
-                "timm",
-                name,
-                "import timm",
-                f"timm.create_model('{name}', pretrained=False, num_classes=7)",
-                {"": f"float[1,3,{sized},{sized}]"},
-                "found",
-            )
-        )
-    return [*found, *of_other_libraries()]
+    return [*found, *of_timm(), *of_torchvision(), *of_other_libraries()]
 
 
 SAMPLING = """    scheduler = {kind}(num_train_timesteps=100{more})

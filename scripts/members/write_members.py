@@ -24,6 +24,7 @@ CLASSES = {
     "Dataset": torch.utils.data.Dataset,
     "DataLoader": torch.utils.data.DataLoader,
 }
+INSIDES = {"Module": ("_buffers", "_modules", "_parameters")}  # private, and read by public code all the same
 SIZES = {"dims", "size", "sizes", "shape", "repeats"}  # given one by one, or as one tuple
 ALSO = {"dim": "axis", "keepdim": "keepdims", "other": "x2"}  # NumPy's names, which torch takes too
 NEVER = (
@@ -181,7 +182,7 @@ def main() -> None:
     ms.set_context(pynative_synchronize=True)
     lines = ["# Written by scripts/members/write_members.py: class, name, kind, least and most arguments, names, same"]
     for owner, cls in CLASSES.items():
-        for name in sorted(each for each in dir(cls) if not each.startswith("_")):
+        for name in sorted([*INSIDES.get(owner, ()), *(each for each in dir(cls) if not each.startswith("_"))]):
             if callable(getattr(cls, name, None)):
                 least, most, names = signature(cls, name)
                 measured = same(name) if owner == "Tensor" else ""

@@ -85,6 +85,7 @@ class Layout:
     left_out: tuple[LeftOut, ...] = ()
     names: frozenset[str] = frozenset()  # of all its files and folders, without `.py`, case folded as some disks do
     imported_beside: frozenset[str] = frozenset()  # files of a package that a neighbour imports by their bare name
+    is_package: bool = False  # its files import each other through the name of the folder
 
     @property
     def python(self) -> list[ProjectFile]:
@@ -98,21 +99,43 @@ def find_files(path: Path, exclude: tuple[str, ...], output: Path | None = None)
     if path.is_file():
         if path.suffix not in (".py", ".ipynb"):
             raise MindferryError(f"{path} is not a Python file; give a .py file or a folder")
-        return Layout(path.parent, (ProjectFile(path, path.name, path.stem if path.suffix == ".py" else ""),), ())
+        single = ProjectFile(path, path.name, path.stem if path.suffix == ".py" else "")
+        return Layout(path.parent, (single,), (), is_package=(path.parent / "__init__.py").is_file())
     kept: list[ProjectFile] = []
     left: list[ProjectFile] = []
     out: list[LeftOut] = []
-    for file in _walk(path, output):
+    found = list(_walk(path, output))
+    is_package = _is_package(path, [each for each in found if isinstance(each, Path)])
+    for file in found:
         if isinstance(file, LeftOut):
             out += [file] if not any(fnmatch.fnmatch(file.relative, pattern) for pattern in exclude) else []
             continue
         relative = file.relative_to(path).as_posix()
-        entry = ProjectFile(file, relative, _module(path, relative), file.name == "__init__.py")
+        entry = ProjectFile(file, relative, _module(path, relative, is_package), file.name == "__init__.py")
         (left if any(fnmatch.fnmatch(relative, pattern) for pattern in exclude) else kept).append(entry)
     if not kept:
         raise MindferryError(f"{path} is empty; give the folder that holds the project")
     names = frozenset(part.casefold().removesuffix(".py") for file in kept for part in file.relative.split("/"))
-    return Layout(path, tuple(kept), tuple(left), tuple(out), names, _imported_beside(kept))
+    return Layout(path, tuple(kept), tuple(left), tuple(out), names, _imported_beside(kept), is_package)
+
+
+def _is_package(root: Path, files: list[Path]) -> bool:
+    """Whether the folder is a package: not if its files only import each other by what stands in it (`from agents.sac import …`)."""
+    if not (root / "__init__.py").is_file():
+        return False
+    code = [each for each in files if each.suffix == ".py"]
+    inside = {each.relative_to(root).parts[0].removesuffix(".py") for each in code}
+    is_run_from = False
+    for path in code:
+        depth = len(path.relative_to(root).parts) - 1
+        with contextlib.suppress(OSError):  # whoever converts it says so
+            text = read_regular(path, LARGEST_CODE).decode("utf-8", "replace")
+            for dots, name, _, plain in _IMPORT.findall(text):
+                first = (plain or name).partition(".")[0]
+                if len(dots) > depth or (not dots and first == root.resolve().name):
+                    return True
+                is_run_from |= not dots and first in inside
+    return not is_run_from
 
 
 def _imported_beside(files: list[ProjectFile]) -> frozenset[str]:
@@ -174,13 +197,13 @@ def _reason_to_leave(path: Path, root: Path) -> str:
     return "" if target.is_file() else "it is a link to something that is no regular file"
 
 
-def _module(root: Path, relative: str) -> str:
+def _module(root: Path, relative: str, is_package: bool) -> str:
     if not relative.endswith(".py"):
         return ""
     parts = relative.removesuffix(".py").split("/")
     if parts[-1] == "__init__":
         parts.pop()
-    if (root / "__init__.py").is_file():
+    if is_package:
         parts.insert(0, root.resolve().name)
     return ".".join(parts) or root.resolve().name
 

@@ -31,6 +31,67 @@ def run():
     return [net.fc.in_features, len(net.body), layers[-1].in_features, layers[-1].out_features, layers[1].num_embeddings,
             layers[1].embedding_dim, list(layers[0].weight.size()), list(layers[1].weight.shape)]
 """,
+    "layers that are put into networks from outside": """
+from collections import OrderedDict
+from functools import reduce
+
+def lin(k):
+    m = nn.Linear(6, 6)
+    with torch.no_grad():
+        m.weight.copy_(torch.sin(torch.arange(36) * k).view(6, 6))
+        m.bias.zero_()
+    return m
+
+class Scaled(nn.Module):
+    def __init__(self, inner, s):
+        super().__init__()
+        self.inner, self.s = inner, s
+    def forward(self, x):
+        return self.inner(x) * self.s
+
+class Body(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Sequential(OrderedDict([("fc", lin(0.3)), ("act", nn.Tanh())]))
+        self.blocks = nn.ModuleList([nn.Sequential(lin(0.5 + i), nn.ReLU()) for i in range(2)])
+        self.register_buffer("shift", torch.ones(6))
+    def forward(self, x):
+        x = self.stem(x) + self.shift
+        for b in self.blocks:
+            x = x + b(x)
+        return x
+
+def by_modules(m):
+    m.stem._modules["fc"] = Scaled(m.stem._modules["fc"], 2.0)
+
+def by_attribute(m):
+    m.stem.fc = Scaled(m.stem.fc, 3.0)
+
+def by_path(m):
+    for name, mod in list(m.named_modules()):
+        if isinstance(mod, nn.Linear):
+            *path, last = name.split(".")
+            setattr(reduce(getattr, path, m), last, Scaled(mod, 1.5))
+
+def by_submodule(m):
+    parent = m.get_submodule("blocks.1")
+    setattr(parent, "0", Scaled(getattr(parent, "0"), 0.5))
+
+def by_children(m):
+    for name, child in m.named_children():
+        if isinstance(child, nn.Linear):
+            setattr(m, name, Scaled(child, 0.1))
+        else:
+            by_children(child)
+
+def run():
+    found = []
+    for change in (by_modules, by_attribute, by_path, by_submodule, by_children):
+        net = Body()
+        change(net)
+        found += [plain(net(torch.tensor(X))), list(net.state_dict()), len(net._buffers)]
+    return found
+""",
     "parameters by name": """
 def describe(parts):
     held = parts["a"]

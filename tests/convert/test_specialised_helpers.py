@@ -27,7 +27,7 @@ SCRIPT = HEAD + (
 
 def helpers_of(folder: Path, **files: str) -> str:
     source = folder / "source"
-    source.mkdir()
+    source.mkdir(parents=True)
     for name, text in files.items():
         (source / f"{name}.py").write_text(text)
     convert_project(source, folder / "out")
@@ -43,7 +43,10 @@ def test_arguments_that_the_project_never_gives_are_gone(tmp_path: Path) -> None
 def test_an_argument_that_the_project_gives_stays_with_what_it_does(tmp_path: Path) -> None:
     text = helpers_of(tmp_path, train=SCRIPT.format("label_smoothing=0.1"))
     assert "def __init__(self, label_smoothing=0.0):" in text
-    assert "(1 - label_smoothing) * hard" in text and "size_average" not in text
+    assert 'ops.cross_entropy(input, target, None, -100, "mean", self.label_smoothing)' in text
+    assert "size_average" not in text
+    masked = helpers_of(tmp_path / "masked", train=SCRIPT.format("label_smoothing=0.1") + "lowest = -float('inf')\n")
+    assert "(1 - label_smoothing) * hard" in masked and "size_average" not in masked
 
 
 @pytest.mark.parametrize(

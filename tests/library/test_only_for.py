@@ -31,6 +31,7 @@ SMALL = {
         from .integrations.moe import ALL_EXPERTS_FUNCTIONS
         from .loss.loss_utils import LOSS_MAPPING
         from .distributed.mixin import DistributedMixin
+        from .monkey_patching import apply_patches
 
         class PreTrainedModel(torch.nn.Module, DistributedMixin):
             def __init__(self, config):
@@ -38,6 +39,11 @@ SMALL = {
                 self.config = config
                 self.experts = list(ALL_EXPERTS_FUNCTIONS.keys())
                 self.init_parallel_plans()
+
+            @classmethod
+            def from_config(cls, config):
+                with apply_patches():
+                    return cls(config)
 
             @property
             def loss_function(self):
@@ -47,6 +53,7 @@ SMALL = {
                 return renamed() if renamed else []
         """,
     "conversion_mapping.py": 'def renamed():\n    return {"experts": 1}\n',
+    "monkey_patching.py": "def apply_patches():\n    raise SystemError\n",
     "distributed/__init__.py": "",
     "distributed/mixin.py": "class DistributedMixin:\n    def init_parallel_plans(self):\n        raise SystemError\n",
     "generation/__init__.py": """
@@ -151,7 +158,7 @@ def test_a_part_comes_along_with_whoever_needs_it(tmp_path: Path, text: str, par
 def test_a_network_runs_without_the_parts_that_were_left_behind(tmp_path: Path) -> None:
     out = converted(
         tmp_path,
-        "from transformers.models.plain.modeling_plain import PlainModel\ndef f(m):\n    return m.names()\n",
+        "from transformers.models.plain.modeling_plain import PlainModel\ndef f(m):\n    return m.names(), m.from_config\n",
     )
     said = run_without(
         {"transformers"},
@@ -160,7 +167,7 @@ def test_a_network_runs_without_the_parts_that_were_left_behind(tmp_path: Path) 
         import numpy as np, mindspore as ms
         from use import PlainModel, PreTrainedConfig
         config = PreTrainedConfig(width=4, max_length=7, kept=1)
-        net = PlainModel(config)
+        net = PlainModel.from_config(config)
         print(config.rest, net(ms.Tensor(np.ones((2, 4), np.float32))).shape, net.experts, net.names(), len(config.per_layer_config))
         """,
     )

@@ -11,7 +11,7 @@ from mindferry.read import guesses
 YES = {
     guesses.looks_like_network: ["model", "netG", "student_model", "policy", "ResNet50", "encoder2", "unet_ema"],
     guesses.looks_like_trainer: ["trainer", "self.runner", "learner"],
-    guesses.looks_like_optimizer: ["opt", "self.optimizer_g", "Optim"],
+    guesses.looks_like_optimizer: ["opt", "self.optimizer_g", "Optim", "D_solver"],
     guesses.looks_like_optimizer_wrapper: ["self.optim_schedule"],
     guesses.looks_like_loss: ["criterion", "self.gan_loss", "LossFn"],
     guesses.looks_like_accelerator: ["accelerator", "my_Accelerator", "fabric"],
@@ -19,6 +19,8 @@ YES = {
     guesses.looks_like_loader: ["train_loader", "Dataset", "val_dataset"],
     guesses.looks_like_collate: ["collate_fn", "PadCollate"],
     guesses.looks_like_detaching: ["x.detach_all", "repackage_hidden"],
+    guesses.looks_like_class: ["Model", "QNetwork"],
+    guesses.looks_like_space: ["action_space", "single_action_space"],
     guesses.looks_like_mode: ["mode", "training", "was_training", "is_train", "old_mode", "training_state"],
 }
 NO = {
@@ -32,6 +34,8 @@ NO = {
     guesses.looks_like_loader: ["batch", "load"],
     guesses.looks_like_collate: ["batch_fn"],
     guesses.looks_like_detaching: ["attach"],
+    guesses.looks_like_class: ["G", "netG", "model"],
+    guesses.looks_like_space: ["spaces", "batch"],
     guesses.looks_like_mode: ["loader", "train", "train_data", "modes", "trainings", "model"],
 }
 

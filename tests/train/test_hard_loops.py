@@ -43,6 +43,35 @@ for x, y in zip(xs, ys):
     loss.backward()
     opt.step()
 """,
+    "own_optimizer_with_closure": """
+class Sign(torch.optim.Optimizer):
+    def __init__(self, params, lr=0.1):
+        super().__init__(params, dict(lr=lr))
+    @torch.no_grad()
+    def step(self, closure=None):
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.add_(p.grad.sign() * p.grad.abs().mean() * loss.item(), alpha=-group["lr"])
+        return loss
+class Doubled(torch.optim.SGD):
+    def step(self, closure=None):
+        loss = super().step(closure)
+        print(loss.item())
+        return loss
+model, second = network(), network()
+for own, opt in ((model, Sign(model.parameters())), (second, Doubled(second.parameters(), lr=0.1))):
+    for x, y in zip(xs, ys):
+        def closure():
+            opt.zero_grad()
+            loss = criterion(own(x), y)
+            loss.backward()
+            return loss
+        print(opt.step(closure).item())
+""",
     "no_grad_in_helper": """
 def reweighted(out, y):
     each = F.cross_entropy(out, y, reduction="none")
@@ -869,7 +898,7 @@ def train(loops: dict[str, str], folder: Path) -> tuple[str, int, float]:
 def test_loops_with_parts_that_have_no_gradient_learn_the_same(tmp_path: Path) -> None:
     difference, steps, distance = train(QUICK, tmp_path)
     assert difference == ""
-    assert steps == 135
+    assert steps == 153  # a step that calls its base's step() counts twice, as in torch
     assert distance < 1e-4
 
 

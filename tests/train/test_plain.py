@@ -142,6 +142,12 @@ def run_of(losses: int, ended: str) -> Run:
     return Run(("python", "train.py"), 0, ended, 1.0, "", ({"steps": steps},), Path())
 
 
+@pytest.mark.parametrize(("ended", "is_wrong"), [("steps", False), ("itself", True)])
+def test_where_time_ended_the_original_the_steps_that_were_asked_for_are_enough(ended: str, is_wrong: bool) -> None:
+    finding = judge(run_of(8, ended), [run_of(19, "seconds")] * 2).finding
+    assert (finding is not None) == is_wrong
+
+
 @pytest.mark.parametrize(("ours", "is_wrong"), [(12, False), (14, False), (9, True), (20, True)])
 def test_how_many_steps_there_may_be_is_what_the_seeds_show(ours: int, is_wrong: bool) -> None:
     runs = [run_of(count, "itself") for count in (12, 15, 11)]

@@ -8,6 +8,7 @@ import pytest
 
 from mindferry.artifacts import ProjectConversion, save
 from mindferry.config import Train
+from mindferry.convert import convert_project
 from mindferry.errors import MindferryError
 from mindferry.frameworks.requests import TrainStep
 from mindferry.train import train_side_by_side
@@ -70,6 +71,31 @@ def run(output: Path, *, drift: bool = False) -> tuple[bool, str, int]:
 
 def test_weights_random_numbers_and_checkpoints_are_shared_or_followed(tmp_path: Path) -> None:
     assert run(pair(tmp_path, CONVERTED), drift=True) == (True, "", 5)
+
+
+SAMPLING = """
+import numpy as np, torch
+from torch import nn
+from torch.distributions import Bernoulli, Categorical, Laplace, MultivariateNormal, Normal, Uniform
+net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+fresh = np.random.default_rng()
+for step in range(3):
+    out = net(torch.from_numpy(fresh.normal(size=(6, 4))).float())
+    drawn = Normal(out, 1.0 + out ** 2).rsample() + Uniform(out - 1, out + 1).rsample() + Laplace(out, 1.0).rsample()
+    drawn = drawn + MultivariateNormal(out, torch.eye(3)).rsample() + out * Normal(out, 2.0).sample()
+    action = Categorical(logits=out).sample()
+    loss = (drawn ** 2).mean() + out.gather(1, action[:, None]).mean() + (out * Bernoulli(logits=out).sample()).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""
+
+
+def test_what_distributions_and_unseeded_generators_draw_is_shared(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "train.py").write_text(SAMPLING)
+    convert_project(tmp_path / "source", tmp_path / "output")
+    curves = train_side_by_side(tmp_path / "output", Train("train.py", (), 3, 1e-4))
+    assert (curves.passed, curves.first_difference) == (True, "")
 
 
 def test_another_learning_rate_is_found_at_the_second_step_and_a_parameter_is_named(tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ class Rule:
     )  # dropped when one of these, otherwise `like` or a finding
     positional: int | None = None  # how many leading arguments may stay positional; None: all
     like: str = ""  # something with torch's own signature: for classes as values, *args, and what `to` can't do
+    base: str = ""  # what a class derives from, where that is neither `like` nor `to`
     params: Mapping[str, str] = field(default_factory=dict)  # torch's parameter name -> MindSpore's
     cases: tuple[Case, ...] = ()
     differs: str = ""  # what a user should know, one sentence
@@ -68,6 +69,9 @@ class Rule:
     line: int = 0
     function: Callable[[Call], None] | None = None
     form: Form = Form.CALL
+    is_group: bool = (
+        False  # `like` is a tuple of classes, in place of one that they have in common: good for isinstance only
+    )
     is_variadic: bool = False  # takes any number of arguments as they come: `*layers` stays as it is
     target: str = "portable"  # what it is converted for: a function may ask which defects of MindSpore it must mind
 
@@ -100,6 +104,7 @@ def rule(
     only: Mapping[str, str | tuple[str, ...]] | None = None,
     positional: int | None = None,
     like: str = "",
+    base: str = "",
     params: Mapping[str, str] | None = None,
     cases: list[Case] | None = None,
     differs: str = "",
@@ -108,6 +113,7 @@ def rule(
     advice: str = "",
     platforms: str = "CPU Ascend",
     form: Form = Form.CALL,
+    is_group: bool = False,
     is_variadic: bool = False,
 ) -> Callable[[Callable[[Call], None]], Callable[[Call], None]]:
     """Add an entry. Used alone it is declarative; as a decorator, the function edits the call after the declared part."""
@@ -123,6 +129,7 @@ def rule(
         options,
         positional,
         like,
+        base,
         params or {},
         tuple(cases or ()),
         differs,
@@ -133,6 +140,7 @@ def rule(
         frame.f_code.co_filename,
         frame.f_lineno,
         form=form,
+        is_group=is_group,
         is_variadic=is_variadic,
     )
     _collecting.append(entry)

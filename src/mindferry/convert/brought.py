@@ -17,6 +17,7 @@ from ..layout import Layout, Sources, read_symbols, read_symbols_on
 from ..library.applications import KERAS, Applications, bring_applications
 from ..library.bring import FOLDER, Brought, bring
 from ..library.cache import cache_folder
+from ..library.wishes import SERVED_PARTS
 from ..observation import Observation
 from ..read.symbols import Symbols
 from .one_file import Written, digest, with_key
@@ -36,8 +37,10 @@ class Libraries:
 
     def read_project(self, layout: Layout, observation: Observation | None, sources: Sources) -> Symbols:
         """The project on top of its libraries."""
+        symbols = self.symbols.fork()
+        symbols.served = SERVED_PARTS
         with quietly():
-            return read_symbols_on(self.symbols.fork(), layout, observation, sources)
+            return read_symbols_on(symbols, layout, observation, sources)
 
 
 def bring_libraries(layout: Layout, settings: Settings, observation: Observation | None) -> Libraries | None:
@@ -50,7 +53,7 @@ def bring_libraries(layout: Layout, settings: Settings, observation: Observation
         brought = bring(layout, packages, sites, settings.most_modules, is_built_on_torch)
         files = replace(layout, files=brought.files, excluded=(), left_out=())
         symbols = read_symbols(files)
-    inner = f"{layout.root.resolve().name}.{FOLDER}" if (layout.root / "__init__.py").is_file() else FOLDER
+    inner = f"{layout.root.resolve().name}.{FOLDER}" if layout.is_package else FOLDER
     symbols.ported = {each.name: f"{inner}.{each.name}" for each in brought.packages}
     return Libraries(brought, symbols, files, facts_digest(symbols))
 

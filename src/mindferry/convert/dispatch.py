@@ -58,6 +58,7 @@ FACES = frozenset(
     "weight bias running_mean running_var in_features out_features num_embeddings embedding_dim groups".split()
 )
 _SETTINGS = re.compile(r".*(?:args|cfg|conf|config|opt|opts|option|options|param|params|hparams|setting|settings)")
+INSIDES = {f"_{name}": f"compat.{name}_inside" for name in ("buffers", "modules", "parameters")}
 DEVICES = ("cpu", "cuda", "mps", "xpu", "npu", "meta")
 SAME_ATTRIBUTES = frozenset("shape dtype ndim T mT itemsize nbytes device data".split())
 
@@ -357,6 +358,22 @@ def _dispatch_place(node: ast.Attribute, context: Context) -> bool:
     return True
 
 
+def _dispatch_insides(node: ast.Attribute, context: Context) -> bool:
+    """`m._modules["0"]` of something that may be a network; whether it is one of these."""
+    if node.attr not in INSIDES or not isinstance(node.ctx, ast.Load) or not is_unclear(node, context):
+        return False
+    if not context.source.mentions(context.framework.name):
+        return False
+    before, new = (
+        context.source.text(node),
+        f"{context.imports.spell(INSIDES[node.attr])}({context.edits.text(node.value)})",
+    )
+    context.edits.replace_node(node, new)
+    context.verdicts[node] = Verdict(Outcome.DISPATCHED, "asked at run time")
+    context.rewritten(node, context.framework.network, before, new)
+    return True
+
+
 def _is_written_through(node: ast.Attribute, context: Context) -> bool:
     """`p.grad` in `p.grad.data += d`: what is left of it is assigned to, and nothing can be assigned to a helper's result."""
     parent = context.parents.get(node)
@@ -367,7 +384,7 @@ def dispatch_attribute(node: ast.Attribute, context: Context) -> None:
     """`x.real` of something unknown."""
     if context.framework.name != "torch" or _is_written_through(node, context):
         return
-    if dispatch_face(node, context) or _dispatch_place(node, context):
+    if dispatch_face(node, context) or _dispatch_place(node, context) or _dispatch_insides(node, context):
         return
     verdict = judge_attribute(node, context) if is_unclear(node, context) else None
     if verdict is None:

@@ -34,6 +34,7 @@ from .from_observation import mark_observed
 from .gather import gather
 from .ledger import account
 from .plan import Plan
+from .references import is_type_position, target_of_reference
 from .render.comment_out_decorators import comment_out
 from .render.comments import keep_comments
 from .render.helpers_module import SETTINGS
@@ -49,6 +50,7 @@ from .verdict import Outcome, Verdict
 PORTABLE = Settings()
 IMPORTED = HelpersImport()
 CONVERTED = (ast.Call, ast.Attribute)
+CONTAINERS = (dict, list, str)
 OF_OBJECTS = frozenset("__repr__ __str__ __hash__ __eq__ __ne__ __dir__".split())  # methods that any object has
 
 
@@ -329,9 +331,15 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         return
     api = found.api or framework.of_tensor(found.unknown)
     if entry is None:
-        if framework.is_of_tensor(api):
+        name = api.rpartition(".")[2]
+        is_container_s = name not in framework.members.of_all_tensors and any(
+            hasattr(each, name) for each in CONTAINERS
+        )
+        if framework.is_of_tensor(api) and is_container_s:  # `batch.items()`
+            context.verdicts[node.func] = Verdict(Outcome.NOT_TORCH, "no tensor has such a method", "proven")
+        elif framework.is_of_tensor(api):
             _unknown(node, api, context, severity="error" if framework.is_in_place(api) else "warning")
-        elif framework.is_own(api) and not framework.is_of_network(api) and api.rpartition(".")[2] not in OF_OBJECTS:
+        elif framework.is_own(api) and not framework.is_of_network(api) and name not in OF_OBJECTS:
             _unknown(node, api, context)
         return
     if _is_skipped(node, api, entry, context):
@@ -397,12 +405,7 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
         return
     if _is_skipped(node, api, entry, context):
         return
-    target = entry.like or entry.to
-    if api == context.framework.tensor and context.framework.tensor_maker and _is_made_later(node, context):
-        target = context.framework.tensor_maker
-    is_type = isinstance(context.parents.get(node), ast.ClassDef) or _is_type_position(node, context)
-    if is_type and entry.to and not entry.to.startswith("compat.") and not _is_base(node, context):
-        target = entry.to
+    target = target_of_reference(node, api, entry, context)
     if entry.missing or not target:
         context.find(
             node, findings.MF101, f"{api}: {entry.missing or 'has no counterpart as a value'}", entry.advice, rule=api
@@ -420,7 +423,7 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
 
 def _convert_module(node: ast.Name | ast.Attribute, api: str, context: Context) -> None:
     """A module of torch's that is neither called into nor looked into here."""
-    if _is_type_position(node, context):  # `input_fmt: F = "NCHW"`: evaluated, although it means nothing
+    if is_type_position(node, context):  # `input_fmt: F = "NCHW"`: evaluated, although it means nothing
         context.edits.replace_node(node, context.imports.spell(context.framework.counterparts.get(api, "mindspore")))
     else:
         context.find(
@@ -457,39 +460,3 @@ def _convert_inner(node: ast.Attribute, context: Context) -> None:
     kind = context.reading.type(node.value)
     if node.attr == "__version__" or kind.is_tensor or kind.kind in ("instance", "unknown"):
         _convert_reference(node, context)
-
-
-def _is_base(node: ast.AST, context: Context) -> bool:
-    parent = context.parents.get(node)
-    return isinstance(parent, ast.ClassDef) and node in parent.bases
-
-
-def _is_made_later(node: ast.AST, context: Context) -> bool:
-    """Whether a class is handed on to be called: `Tensor = X.cuda.FloatTensor if cuda else X.Tensor`, `defaultdict(X.Tensor)`."""
-    parent = context.parents.get(node)
-    if isinstance(parent, ast.IfExp):
-        other = parent.orelse if parent.body is node else parent.body
-        found = api_of(other, context.reading, context.rules).api if isinstance(other, ast.Attribute | ast.Name) else ""
-        return node is not parent.test and found in context.framework.annotations
-    if isinstance(parent, ast.Call):
-        called = getattr(parent.func, "id", getattr(parent.func, "attr", ""))
-        return called in ("map", "defaultdict") and parent.args[:1] == [node]
-    return False
-
-
-def _is_type_position(node: ast.AST, context: Context) -> bool:
-    """An annotation, or the second argument of isinstance: the class is named, not built."""
-    current: ast.AST = node
-    while isinstance(
-        parent := context.parents.get(current),
-        ast.expr | ast.arg | ast.AnnAssign | ast.FunctionDef | ast.AsyncFunctionDef,
-    ):
-        if isinstance(parent, ast.Call):
-            name = getattr(parent.func, "id", "")
-            return name in ("isinstance", "issubclass") and current in parent.args[1:]
-        if isinstance(parent, ast.arg | ast.AnnAssign):
-            return current is parent.annotation
-        if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
-            return current is parent.returns
-        current = parent
-    return False

@@ -199,13 +199,12 @@ def helper_home(layout: Layout, file: ProjectFile, module: str = COMPAT_MODULE) 
     plain = HelpersImport(module=helper_name(layout, module))
     if not file.module:
         return str(folder), plain  # a notebook runs where it stands
-    is_package = (layout.root / "__init__.py").is_file()
     if file.is_brought:
         relative = f"from {'.' * (file.relative.count('/') + 1)} import {{0}}"
-        return ".", replace(plain, lines=relative) if is_package else plain
+        return ".", replace(plain, lines=relative) if layout.is_package else plain
     while (layout.root / folder / "__init__.py").is_file() and str(folder) != ".":
         folder, depth = folder.parent, depth + 1
-    if is_package and str(folder) == ".":
+    if layout.is_package and str(folder) == ".":
         return ".", _from_package(layout, file, depth + 1, layout.root.resolve().name, plain)
     if depth:
         package = Path(*Path(file.relative).parts[: len(folder.parts) + 1])

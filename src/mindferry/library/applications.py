@@ -49,7 +49,7 @@ def bring_applications(layout: Layout, sites: tuple[Path, ...], limit: int) -> A
     gates = Gates(frozenset({PACKAGE}), lambda name: False)
     gates.sources = sources = Sources([package], gates.condition)
     reach = Reach(sources, left_behind(), limit)
-    root = f"{layout.root.resolve().name}." if (layout.root / "__init__.py").is_file() else ""
+    root = f"{layout.root.resolve().name}." if layout.is_package else ""
     names: dict[str, str] = {}
     for used in sorted(_used(layout)):
         home, name = reach.lookup.origin(*used.rpartition(".")[::2])

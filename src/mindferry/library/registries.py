@@ -8,24 +8,29 @@ from collections.abc import Iterator
 
 from .sources import Module, Sources
 
-_REGISTERED = re.compile(r"^@[\w.]*register\w*.*\n(?:@.*\n)*(?:def|class) (\w+)", re.MULTILINE)
+_GIVEN = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"  # arguments, over as many lines as they take
+_REGISTERED = re.compile(
+    rf"^@[\w.]*register\w*(?P<given>{_GIVEN})?[^\n(]*\n(?:@[\w.]+(?:{_GIVEN})?[^\n(]*\n)*(?:def|class) (?P<definition>\w+)",
+    re.MULTILINE,
+)
+_NAMED = re.compile(r"""\(\s*(?:name\s*=\s*)?["']([^"'\n]+)["']""")
 
 
 class Registries:
-    """Which module registers a name, read from the packages' texts."""
+    """Which module registers a name, and as which definition, read from the packages' texts."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._found: dict[str, str] | None = None  # name -> module
+        self._found: dict[str, tuple[str, str]] | None = None  # name -> module, definition
 
-    def home(self, name: str) -> str:
-        """The module that registers it, or ''."""
+    def place(self, name: str) -> tuple[str, str] | None:
         if self._found is None:
             self._found = self._read()
-        return self._found.get(name, "")
+        return self._found.get(name)
 
-    def _read(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+    def _read(self) -> dict[str, tuple[str, str]]:
+        found: dict[str, tuple[str, str]] = {}
+        shared: set[str] = set()
         for package in self._sources.packages.values():
             if package.root.is_file():
                 continue
@@ -34,8 +39,17 @@ class Registries:
                 if "register" in text:
                     inner = path.relative_to(package.root).with_suffix("").parts
                     module = ".".join([package.name, *(part for part in inner if part != "__init__")])
-                    found.update((name, module) for name in _REGISTERED.findall(text) if name not in found)
-        return found
+                    for name, definition in _registered(text):
+                        if found.setdefault(name, (module, definition)) != (module, definition) and name != definition:
+                            shared.add(name)  # a kind, such as 'onnx', not the name of one thing
+        return {name: place for name, place in found.items() if name not in shared}
+
+
+def _registered(text: str) -> Iterator[tuple[str, str]]:
+    """The name that `@register_model(name="quantized_resnet18")` gives to a definition, or the definition's own."""
+    for match in _REGISTERED.finditer(text):
+        named = _NAMED.match(match["given"] or "")
+        yield named.group(1) if named else match["definition"], match["definition"]
 
 
 LARGEST = 2**20  # bytes of a file that is looked into

@@ -12,6 +12,12 @@ from .opened import patterns_in, used_as_values
 from .reach import Reach
 from .sources import Module, Sources, bound_names
 
+SERVED_PARTS = (  # of libraries, by the table: what a project takes of them does not come along
+    "torchvision.transforms.",
+    "torchvision.datasets.",
+    "torchvision.utils.",
+    "torchvision.io.",
+)
 PARTS = "sentence_transformers.sentence_transformer.modules"
 USUAL_PARTS = ("Pooling", "Normalize")
 
@@ -26,14 +32,25 @@ class Wishes(Reach):
             ""  # the file that chooses its network from a table, by a name that none of the project's texts is
         )
         self._chooser = ""  # the file that imports an AutoModel
+        self._is_own_file = False  # whether it is the project itself that asks
         self._opened: dict[str, str] = {}  # module that a file takes names out of -> that file
 
     def ask_for_file(self, module: Module) -> None:
         """Everything that a file of the project takes from these packages."""
         self._by = module.path.name
         self._folders[module.path.parent] = None
+        self._is_own_file = True
         self._follow_file(module)
+        self._is_own_file = False
         self.run()
+
+    def ask(self, module_name: str, name: str) -> None:
+        if not (self._is_own_file and f"{module_name}.{name}.".startswith(SERVED_PARTS)):
+            super().ask(module_name, name)
+
+    def ask_module(self, name: str) -> None:
+        if not (self._is_own_file and f"{name}.".startswith(SERVED_PARTS)):
+            super().ask_module(name)
 
     def _follow_file(self, module: Module) -> None:
         for node in ast.walk(module.tree):
@@ -115,9 +132,9 @@ class Wishes(Reach):
 
     def _ask_registry(self, text: str) -> None:
         """`create_model("resnet18.a1_in1k")`, wherever in the project the text stands."""
-        name = text.partition(".")[0]
-        home = self.registries.home(name) if name.isidentifier() else ""
-        if home:
+        place = self.registries.place(text) or self.registries.place(text.partition(".")[0])
+        if place is not None:
+            home, name = place
             inner = home
             while inner.count(".") > 1 or inner == home:  # a package imports what registers, and is imported itself
                 package = inner.rpartition(".")[0]

@@ -28,9 +28,16 @@ REDUCTIONS = frozenset("sum mean std var max min prod argmax argmin all any dot 
 # Packages whose values are never a framework's: what comes from them is left alone.
 FOREIGN = frozenset(
     "pandas PIL cv2 matplotlib scipy sklearn skimage yaml requests wandb h5py nltk omegaconf networkx rdkit librosa "
-    "soundfile plotly seaborn imageio psutil argparse logging json re pathlib os sys time datetime subprocess csv math "
+    "soundfile plotly seaborn imageio psutil argparse logging json re pathlib os sys time datetime subprocess csv "
     "string shutil glob io zipfile tarfile tempfile hashlib base64 urllib socket platform textwrap struct uuid".split()
 )
+
+
+OF_NUMBERS = frozenset(
+    "sqrt log log2 log10 log1p exp power square abs floor ceil sin cos tan tanh sign".split()
+)  # of numpy
+NUMBER = foreign("numpy.generic")
+WHOLE = frozenset("floor ceil trunc gcd lcm comb perm factorial isqrt".split())  # of math
 
 
 class CallResults:
@@ -56,7 +63,10 @@ class CallResults:
             self._note_arguments(qual, node, arguments)
             return self.symbols.results[qual]
         if qual.partition(".")[0] in ("numpy", "np"):
-            return NDARRAY
+            is_number = qual.rpartition(".")[2] in OF_NUMBERS and all(map(_is_number, arguments)) and bool(arguments)
+            return NUMBER if is_number else NDARRAY
+        if qual.startswith("math.") and not self.symbols.is_local(qual):
+            return INT if qual[5:] in WHOLE else FLOAT
         if qual.partition(".")[0] in FOREIGN and not self.symbols.is_local(qual):
             return foreign(qual)
         return self._of_builtin(qual, node, arguments)
@@ -182,8 +192,12 @@ def iterated(kind: Type, symbols: Symbols) -> Type:
     return kind.element() if kind.kind != "dict" else UNKNOWN  # its keys
 
 
+def _is_number(kind: Type) -> bool:
+    return kind.kind in ("int", "float", "bool") or kind == NUMBER
+
+
 def _array_method_result(name: str) -> Type:
     """What a method of a numpy array gives: an array, though a reduction may give a number of numpy's."""
     if name in REDUCTIONS:
-        return foreign("numpy.generic")
+        return NUMBER
     return {"tolist": Type("list"), "item": FLOAT, "nonzero": list_of(NDARRAY)}.get(name, NDARRAY)

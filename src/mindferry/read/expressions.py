@@ -7,7 +7,8 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from .call_results import CallResults, iterated
+from .call_results import NUMBER, CallResults, iterated
+from .guesses import looks_like_space, name_of
 from .handed_over import note_handed_over
 from .networks import is_mode_call, is_named_like_network
 from .observed import Span, span_of
@@ -131,6 +132,8 @@ class Expressions:
             return resting_on(base, self.members.parts[name])
         if base.kind != "unknown":
             return resting_on(base, Type("method", f".{name}"))
+        if name == "n" and looks_like_space(name_of(node.value)):
+            return NUMBER  # how many actions an environment knows
         return self._member_of_unknown(node, name)
 
     def _member_of_unknown(self, node: ast.Attribute, name: str) -> Type:
@@ -193,6 +196,13 @@ class Expressions:
             self.is_api(f"{home}.{name}") for home in (base, self.framework.network)
         )
 
+    def _is_run(self, qual: str, scope: Scope) -> bool:
+        """Whether it is a network of the project's own that is called by what is no network."""
+        symbols = self.symbols
+        return (
+            symbols.origin(qual) in symbols.classes and symbols.is_module(qual) and not symbols.is_module(scope.owner)
+        )
+
     def _Call(self, node: ast.Call, scope: Scope) -> Type:
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("train", "eval"):
             self.symbols.sets_inner_mode |= self.symbols.is_module(scope.owner)
@@ -231,6 +241,7 @@ class Expressions:
                 scope.names[owner.id] = assumed(MODULE if is_module else TENSOR)
             return resting_on(function, self.calls.of_method(node, function.qual, count))
         if function.kind == "instance":
+            self.symbols.runs_networks |= self._is_run(function.qual, scope)
             return resting_on(function, self.calls.of_instance(function.qual))
         return function if function.kind == "foreign" else UNKNOWN
 

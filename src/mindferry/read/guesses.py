@@ -23,14 +23,25 @@ def looks_like_network(name: str) -> bool:
     return _NETWORK.fullmatch(name) is not None or _NETWORK.fullmatch(name.lower()) is not None
 
 
+def looks_like_space(name: str) -> bool:
+    """`action_space`, `envs.single_action_space`: of gym's environments."""
+    return name.lower().endswith("space")
+
+
+def looks_like_class(name: str) -> bool:
+    """`Model`, `QNetwork`; not `G`, nor `netG`."""
+    return name[:1].isupper() and any(each.islower() for each in name)
+
+
 def looks_like_trainer(text: str) -> bool:
     """`trainer`, `runner`, `learner`: its train() is its own."""
     return any(word in text.lower() for word in _TRAINERS)
 
 
 def looks_like_optimizer(text: str) -> bool:
-    """`opt`, `self.optimizer_g`, `optim`; not `opt_scheduler`."""
-    return "opt" in text.lower() and "sched" not in text.lower()
+    """`opt`, `self.optimizer_g`, `optim`, `D_solver`; not `opt_scheduler`."""
+    words = text.lower()
+    return ("opt" in words or "solver" in words) and "sched" not in words
 
 
 def looks_like_optimizer_wrapper(text: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from .call_results import iterated
 from .expressions import Expressions
 from .framework import Role
-from .guesses import looks_like_network
+from .guesses import looks_like_class, looks_like_network
 from .name_uses import names_in
 from .networks import is_used_as_network
 from .scope import Scope
@@ -124,9 +124,13 @@ class _Reader:
                 exported = self.symbols.exports.get(module, {}).get(alias.name)
                 scope.names[alias.asname or alias.name] = exported or ref(f"{module}.{alias.name}")
             elif module in self.symbols.exports:
-                scope.names.update({k: v for k, v in self.symbols.exports[module].items() if not k.startswith("_")})
+                scope.names.update({k: v for k, v in self.symbols.exports[module].items() if self._is_given(k, v)})
             else:
                 scope.stars.append(module)
+
+    def _is_given(self, name: str, kind: Type) -> bool:
+        """Whether `*` brings the name; not what the other module has from this one: its own package, that it is a part of."""
+        return not name.startswith("_") and kind.qual != f"{self.module}.{name}"
 
     def resolve(self, node: ast.ImportFrom) -> str:
         """The absolute module of a possibly relative import."""
@@ -333,7 +337,10 @@ class _Reader:
                 continue
             default = defaults[index] if index < len(positional) else arguments.kw_defaults[index - len(positional)]
             kind = self.values.annotation(argument.annotation, scope)
-            if kind.kind in ("unknown", "none"):
+            is_class = (
+                looks_like_class(argument.arg) and kind == MODULE
+            )  # `Model: nn.Module`, which is called to make one
+            if kind.kind in ("unknown", "none") or is_class:
                 kind = (
                     self.symbols.settle([*called.get(index, []), *called.get(argument.arg, [])]) if called else UNKNOWN
                 )
@@ -350,7 +357,8 @@ class _Reader:
             )
             if kind.kind in ("unknown", "none") and is_tensor:
                 kind = assumed(TENSOR)
-            if kind.kind in ("unknown", "none") and self.values.is_torch_file and looks_like_network(argument.arg):
+            may_be_network = self.values.is_torch_file and looks_like_network(argument.arg) and not is_class
+            if kind.kind in ("unknown", "none") and may_be_network:
                 kind = (
                     assumed(MODULE)
                     if is_used_as_network(self.source.walk(node), argument.arg, self.framework.members.of_networks)

@@ -97,6 +97,8 @@ class _Classes:
             return PLAIN[seen.kind]
         if seen.kind == "instance":
             qual = self.qual(seen.name)
+            if any(base.endswith(".FunctionCtx") for base in seen.bases):
+                return UNKNOWN  # the ctx of an autograd function: what it holds is the project's own
             is_told = qual in self.quals or qual.startswith(("torch.", "torchvision."))
             return instance(qual) if is_told or not _is_network(seen) else MODULE
         if seen.kind == "ref":

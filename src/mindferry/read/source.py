@@ -68,6 +68,22 @@ def is_infinity(node: ast.expr) -> bool:
     return False
 
 
+def is_negative_infinity(node: ast.AST) -> bool:
+    """`-inf`, `-math.inf`, `-float("inf")`, `float("-inf")`, `-1 * np.inf`, `np.NINF`."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text.strip().lower() in ("-inf", "-infinity", "ninf")
+        case ast.Name(id="NINF") | ast.Attribute(attr="NINF"):
+            return True
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return is_infinity(operand)
+        case ast.BinOp(op=ast.Sub(), right=right):
+            return is_infinity(right)
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            return is_infinity(left) or is_infinity(right)
+    return False
+
+
 def is_script(raw: bytes) -> bool:
     """Whether a file does something when it is run: `if __name__ == "__main__":`."""
     return b"__name__" in raw and _SCRIPT.search(raw) is not None
@@ -219,20 +235,11 @@ class Source:
 
     @functools.cached_property
     def writes_negative_infinity(self) -> bool:
-        """`-inf`, `-math.inf`, `-float("inf")`, `float("-inf")`, `-1 * np.inf`, `np.NINF`."""
+        """Whether -inf stands anywhere in the code."""
         if b"inf" not in self.data.lower():
             return False
-        texts = (node.value for node in self.of(ast.Constant) if isinstance(node.value, str))
-        return (
-            "NINF" in self.names
-            or any(text.strip().lower() in ("-inf", "-infinity") for text in texts)
-            or any(isinstance(node.op, ast.USub) and is_infinity(node.operand) for node in self.of(ast.UnaryOp))
-            or any(
-                (isinstance(node.op, ast.Sub) and is_infinity(node.right))
-                or (isinstance(node.op, ast.Mult) and (is_infinity(node.left) or is_infinity(node.right)))
-                for node in self.of(ast.BinOp)
-            )
-        )
+        kinds = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Name, ast.Attribute)
+        return any(is_negative_infinity(node) for kind in kinds for node in self.of(kind))
 
     def offset(self, line: int, column: int) -> int:
         return self._starts[line - 1] + column

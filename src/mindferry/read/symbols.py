@@ -141,6 +141,7 @@ class Symbols:
     arguments: dict[str, Arguments] = field(default_factory=dict)  # function -> what it is called with
     excluded: frozenset[str] = frozenset()  # modules left out of the conversion
     sets_inner_mode: bool = False  # a network puts parts of itself in a mode
+    runs_networks: bool = False  # outside of other networks: a script, not only a collection of models
     draws_host_numbers: bool = False  # from Python's or numpy's global random numbers
     roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
@@ -150,6 +151,9 @@ class Symbols:
     ported: dict[str, str] = field(
         default_factory=dict
     )  # library that is brought along -> how it is imported from now on
+    served: tuple[
+        str, ...
+    ] = ()  # parts of such libraries that the table has for the project's own files, each with a dot at its end
     collates: set[str] = field(default_factory=set)  # what the project's loaders are given as collate_fn, by name
     transforms: set[str] = field(default_factory=set)  # what its data sets are given to change samples, by name
     second: Symbols | None = None  # the same project as one that is written for another framework, if a file of it is
@@ -173,6 +177,7 @@ class Symbols:
             Overlay(self.arguments),
             self.excluded,
             self.sets_inner_mode,
+            self.runs_networks,
             self.draws_host_numbers,
             self.roots,
             self.mentioned if is_known else set(self.mentioned),
@@ -180,6 +185,7 @@ class Symbols:
             self.seen,
             self.beside,
             self.ported,
+            self.served,
             set(self.collates),
             set(self.transforms),
         )
@@ -226,7 +232,16 @@ class Symbols:
 
     def is_local(self, qual: str) -> bool:
         """Whether the project itself defines it, whatever its name: torchvision's own sources may be what is converted."""
-        return qual.partition(".")[0] in self.roots
+        return qual.partition(".")[0] in self.roots and not (self.served and self.is_served(qual))
+
+    def is_served(self, qual: str) -> bool:
+        """Whether the table has it, although its library is brought along: torchvision's transforms beside its networks."""
+        return f"{qual}.".startswith(self.served)
+
+    def redirected(self, module: str) -> str:
+        """Where a library's module stands from now on, if the project brings it along."""
+        head, dot, rest = module.partition(".")
+        return module if self.is_served(module) else self.ported.get(head, head) + dot + rest
 
     def bases(self, qual: str) -> tuple[str, ...]:
         """The class and all its bases, nearest first, into torch's own names."""

@@ -171,6 +171,8 @@ def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
     if "ndarray" in (left.kind, right.kind):
         return NDARRAY
     if "foreign" in (left.kind, right.kind):
+        if "unknown" in (left.kind, right.kind):
+            return UNKNOWN  # a number of another package times what may be a tensor
         return left if left.kind == "foreign" else right
     if left.kind in ("list", "tuple", "str", "size") and isinstance(operator, ast.Add | ast.Mult | ast.Mod):
         if left.kind == "size":

@@ -20,8 +20,10 @@ class Use(Enum):
     ZERO_GRADIENT = "zero gradient"
     DRIVES_STEP = "drives step"  # whatever else stands around these
     CLIPS_NORM = "clips norm"
+    CLIPS_VALUE = "clips value"
     CLIPS = "clips"
     NO_GRADIENT = "no gradient"  # blocks and decorators
+    OWN_GRADIENT = "own gradient"  # a class that says how its result is differentiated
     GRADIENT_SWITCH = "gradient switch"  # the same, by an argument
     AUTOCAST = "autocast"
     LOSS_SCALER = "loss scaler"
@@ -52,6 +54,8 @@ class Use(Enum):
     LEFT_SHIFT = "left shift"
     RIGHT_SHIFT = "right shift"
     BITWISE_NOT = "bitwise not"
+    COMPLEX = "complex"  # what they return is complex
+    COMPLEX_TYPE = "complex type"
     TAKES_PARAMETER = "takes parameter"  # a parameter itself, not its values
     IMAGE_TO_ARRAY = "image to array"
     SEARCH = "search"  # gives places

@@ -15,7 +15,7 @@ from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
 from ..frameworks.worker import Link
 from .exchange import Exchange, leaves, sample
 from .networks import Networks, is_optimizer
-from .randomness import FAMILY, METHODS, Draws, HostStream, wrap
+from .randomness import FAMILY, METHODS, Draws, HostStream, share_fresh_generators, wrap
 from .script import EnoughSteps, run_script
 
 
@@ -64,6 +64,7 @@ class _Player:
     def install(self, helpers: list[Any]) -> None:
         self.host.move_to(self.exchange.read_state("first"))
         self.host.install()
+        share_fresh_generators()
         switch_dropout_off(helpers)
         self.networks.install()
         self._watch_cells()
@@ -103,19 +104,32 @@ class _Player:
         nn.Cell.__call__ = call
 
     def _watch_closures(self, helper: Any) -> None:
-        """LBFGS.step(closure) is no call of a Cell."""
-        kind, player = getattr(helper, "LBFGS", None), self
-        if kind is None:
+        """step(closure) is no call of a Cell: LBFGS's, and that of an optimizer that the project defines."""
+        base, player = getattr(helper, "Optimizer", None), self
+        if base is None:
             return
-        original = kind.step
+        original, watched = base.__init__, set[type]()
 
-        def step(optimizer: Any, closure: Any) -> Any:
-            result = original(optimizer, closure)
-            if not player.depth:
-                player.after_step(optimizer)
-            return result
+        def watch_step(kind: Any) -> None:
+            own = kind.step
 
-        kind.step = step
+            def step(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+                result = own(optimizer, *args, **kwargs)
+                if not player.depth:
+                    player.after_step(optimizer)
+                return result
+
+            kind.step = step
+
+        def initialise(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+            kind = type(optimizer)
+            is_own = hasattr(kind, "step") and kind.step.__module__ != base.__module__
+            if kind not in watched and (is_own or kind.__name__ == "LBFGS"):
+                watched.add(kind)
+                watch_step(kind)
+            original(optimizer, *args, **kwargs)
+
+        base.__init__ = initialise
 
     def _watch_gradients(self) -> None:
         import mindspore as ms

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..frameworks.requests import DoubleLosses, TrainRequest
 from ..frameworks.worker import Link
-from .randomness import HostStream
+from .randomness import HostStream, from_standard_numbers, standard_numbers
 from .reference import Recorder
 from .script import run_script
 
@@ -77,10 +77,15 @@ class _DoubleRecorder(Recorder):
 
         def draw(*args: Any, **kwargs: Any) -> Any:
             result = original(*args, **kwargs)
-            values = self.draws.take(name, tuple(result.shape)) if self.draws.is_own() else None
+            if not self.draws.is_own():
+                return result
+            is_standard = self.draws.is_through_distribution()
+            kept, _ = standard_numbers(name, args, result) if is_standard else (name, result)
+            values = self.draws.take(kept, tuple(result.shape))
             if values is not None:
                 with torch.no_grad():
-                    result.copy_(torch.from_numpy(values))
+                    numbers = torch.from_numpy(values)
+                    result.copy_(from_standard_numbers(name, args, numbers) if is_standard else numbers)
             return result
 
         return draw

@@ -188,8 +188,8 @@ def _other_ending(ours: Run, runs: Sequence[Run]) -> Finding | None:
     """It must end as the original ended, after as many steps; where these depend on chance, as its seeds show."""
     theirs, made = runs[0], len(ours.losses)
     counts = sorted({len(run.losses) for run in runs if run.ended == theirs.ended})
-    if theirs.ended == "seconds" and made >= counts[0]:
-        return None
+    if theirs.ended == "seconds" and (ours.ended == "steps" or made >= counts[0]):
+        return None  # as many steps as were asked for, or more than the original had the time for
     if not counts[0] <= made <= counts[-1]:
         told = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
         return _finding(MF231, f"the converted script made {made} training steps, the original {told}")

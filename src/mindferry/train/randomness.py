@@ -1,15 +1,18 @@
 """Random numbers shared by both sides: what the reference's own code drew, the conversion's own code is given.
 
-Only calls from the project's files count: initial weights are copied, batches are replayed, and what a framework draws
-for itself has no twin.
+Only calls from the project's files count, by themselves or through a distribution that they sample from: initial weights are
+copied, batches are replayed, and what a framework draws for itself has no twin.
 """
 
 from __future__ import annotations
 
 import random
 import sys
+import zlib
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from .exchange import Exchange
@@ -29,6 +32,8 @@ FAMILY = {
     "multinomial": "multinomial",
     "poisson": "poisson",
     "gumbel_softmax": "gumbel",
+    "normal_numbers": "normal",
+    "uniform_numbers": "uniform",
 }
 METHODS = {
     "normal_": "normal_like",
@@ -51,9 +56,19 @@ class Draws:
         self.is_paused = False
 
     def is_own(self, depth: int = 2) -> bool:
-        """Whether the function that called the wrapper is the project's."""
-        name = sys._getframe(depth).f_code.co_filename
-        return name.startswith(self.project) and not name.endswith(self.helpers or ("\0",)) and not self.is_paused
+        """Whether the function that called the wrapper is the project's, or a distribution that the project samples from."""
+        frame: FrameType | None = sys._getframe(depth)
+        while frame is not None and not self._is_of_project(frame) and _is_of_distribution(frame):
+            frame = frame.f_back
+        return frame is not None and self._is_of_project(frame) and not self.is_paused
+
+    def is_through_distribution(self, depth: int = 2) -> bool:
+        frame = sys._getframe(depth)
+        return not self._is_of_project(frame) and _is_of_distribution(frame)
+
+    def _is_of_project(self, frame: FrameType) -> bool:
+        name = frame.f_code.co_filename
+        return name.startswith(self.project) and not name.endswith(self.helpers or ("\0",))
 
     def keep(self, name: str, array: Any) -> None:
         self.kept.setdefault(f"{FAMILY[name]} {array.shape}", []).append(array)
@@ -65,6 +80,56 @@ class Draws:
         """The reference's numbers for this call; None if it drew no such ones."""
         waiting = self.kept.get(f"{FAMILY[name]} {tuple(shape)}")
         return waiting.pop(0) if waiting else None
+
+
+def _is_of_distribution(frame: FrameType) -> bool:
+    """torch.distributions itself, or a method of what a distribution became."""
+    is_torch = str(frame.f_globals.get("__name__", "")).startswith("torch.distributions")
+    return is_torch or hasattr(type(frame.f_locals.get("self")), "rsample")
+
+
+def standard_numbers(name: str, args: Any, result: Any) -> tuple[str, Any]:
+    """What a draw of a distribution rests on, whichever way it is made there: normal and uniform numbers."""
+    if name == "normal" and len(args) == 2:
+        return "randn", (result - args[0]) / args[1]
+    if name == "normal_like" and len(args) == 1:  # torch.empty(shape).normal_()
+        return "randn", result
+    if name == "uniform_like" and len(args) == 3:
+        return "rand", (result - args[1]) / (args[2] - args[1])
+    if name == "bernoulli":
+        return "rand", 1 - result  # below the probability where the draw is 1
+    return name, result
+
+
+def from_standard_numbers(name: str, args: Any, numbers: Any) -> Any:
+    if name == "normal" and len(args) == 2:
+        return numbers * args[1] + args[0]
+    if name == "uniform_like" and len(args) == 3:
+        return numbers * (args[2] - args[1]) + args[1]
+    return 1 - numbers if name == "bernoulli" else numbers
+
+
+def share_fresh_generators() -> None:
+    """Generators of numpy's that nobody seeds, such as an environment's, start alike on both sides."""
+    import numpy as np
+
+    made: Counter[str] = Counter()
+    plain, make = np.random.SeedSequence, np.random.default_rng
+
+    def entropy() -> int:
+        home = str(sys._getframe(2).f_globals.get("__name__", ""))
+        made[home] += 1
+        return zlib.crc32(home.encode()) + made[home]
+
+    class SharedSeeds(plain):  # type: ignore[misc, valid-type]
+        def __init__(self, seed: Any = None, **options: Any) -> None:
+            super().__init__(entropy() if seed is None else seed, **options)
+
+    def default_rng(seed: Any = None) -> Any:
+        return make(entropy() if seed is None else seed)
+
+    patched: Any = np.random
+    patched.SeedSequence, patched.default_rng = SharedSeeds, default_rng
 
 
 def wrap(owner: Any, names: dict[str, str], wrapper: Callable[[str, Any], Any]) -> None:

@@ -12,7 +12,7 @@ from ..errors import MindferryError
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.worker import Link
 from .exchange import Exchange, leaves, sample
-from .randomness import FAMILY, METHODS, Draws, host_state, wrap
+from .randomness import FAMILY, METHODS, Draws, host_state, share_fresh_generators, standard_numbers, wrap
 from .script import EnoughSteps, run_script
 
 
@@ -50,6 +50,7 @@ class Recorder:
         from torch.optim import optimizer
 
         self.exchange.write_state("first", host_state())
+        share_fresh_generators()
         switch_dropout_off()
         self._watch_loaders()
         self._watch_backward()
@@ -177,7 +178,9 @@ class Recorder:
         def draw(*args: Any, **kwargs: Any) -> Any:
             result = original(*args, **kwargs)
             if self.draws.is_own():
-                self.draws.keep(name, result.detach().cpu().numpy().copy())
+                is_standard = self.draws.is_through_distribution()
+                kept, values = standard_numbers(name, args, result) if is_standard else (name, result)
+                self.draws.keep(kept, values.detach().cpu().numpy().copy())
             return result
 
         return draw

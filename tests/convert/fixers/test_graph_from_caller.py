@@ -165,3 +165,24 @@ def test_a_batch_norm_over_all_processes_is_named() -> None:
         "import torch.nn as nn\nnet = nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm2d(3)))\n"
     ).findings
     assert [each.severity for each in found if "each process's own" in each.message] == ["warning"]
+
+
+WRAPPED = """
+def train(model, x, y):
+    out = model(x)
+    loss = criterion(out, y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+def main(batches):
+    model = globals()["Net"]()
+    model = nn.DataParallel(model) if torch.cuda.is_available() else model
+    print(sum(p.numel() for p in model.parameters()))
+    for x, y in batches:
+        train(model, x, y)
+"""
+
+
+def test_a_network_that_is_wrapped_on_a_condition_brings_no_graph() -> None:
+    assert refusals(WRAPPED) == []

@@ -46,6 +46,8 @@ FUNCTIONS = {
     "zero and fill": "    z = x + y\n    w = x.clone()\n    z.zero_()\n    w.fill_(2.5)\n    return z + x, w * y",
     "one row": "    z = x + y\n    z[0].zero_()\n    z[:, 1].mul_(3)\n    z[1].fill_(7)\n    return z",
     "a copied row": "    z = torch.zeros_like(x)\n    z[0].copy_(y[1])\n    return z * x",
+    "entries of a list": "    z = [x + y, x * y, x - y]\n    z[0].zero_()\n    z[1].fill_(3)\n    z[2].copy_(y[0])\n    return z[0] + x, z[1], z[2] * x",
+    "entries of a dictionary": "    z = {'a': x + y, 'b': x * y}\n    z['a'].zero_()\n    z['b'].copy_(y[0])\n    return z['a'] + x, z['b'] * x",
     "a mask": "    z = x + y\n    z[z > 0] = 0\n    z[0] = y[1]\n    return z",
     "a value and the name": "    z = x + y\n    w = z.mul_(2)\n    return w + z",
     "a value alone": "    z = x + y\n    return z.mul_(2).add_(1)",
@@ -443,3 +445,44 @@ def test_whatever_is_assigned_to_still_compiles(target: str) -> None:
     lines = [form.format(target) for form in FORMS]
     found = convert_source(HEADER + "def f(m, a, p: torch.Tensor):\n" + "".join(f"    {line}\n" for line in lines))
     assert not [each for each in found.findings if each.code in ("MF901", "MF906")]
+
+
+def test_a_copy_of_a_parameter_is_not_changed_by_the_next_step(both: Both) -> None:
+    theirs, ours = both(
+        """
+class Keeper:
+    def __init__(self, net):
+        self.best = {k: torch.zeros_like(v) for k, v in net.state_dict().items()}
+        self.bias = torch.zeros(3)
+
+    def take(self, net):
+        for k, v in net.state_dict().items():
+            self.best[k].copy_(v)
+        self.bias.copy_(net.bias)
+
+
+def keep(holder, key, value):
+    holder[key].copy_(value)
+    holder[key].add_(1)
+
+
+def run():
+    start = torch.tensor(X[:3, :4])
+    net = nn.Linear(4, 3)
+    with torch.no_grad():
+        net.weight.copy_(start)
+        net.bias.zero_()
+    keeper = Keeper(net)
+    keeper.take(net)
+    first = torch.zeros(3)
+    entries = [first]
+    keep(entries, 0, net.bias)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    loss = net(start).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+    return [plain(each) for each in (net.bias, keeper.best["bias"], keeper.bias, first, net.weight, keeper.best["weight"])]
+"""
+    )
+    assert theirs[0] != theirs[1], "the step moved the bias"
+    assert same(ours, theirs)

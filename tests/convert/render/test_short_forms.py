@@ -286,3 +286,67 @@ def test_a_loader_is_short_where_nothing_more_is_asked_of_it(
     convert_project(tmp_path / "in", tmp_path / "out")
     text = (tmp_path / "out" / "ms_compat.py").read_text()
     assert ("class BatchSampler" not in text and "class SequentialSampler" not in text) == is_short
+
+
+LOSSES = [
+    ("CrossEntropyLoss", "", (6, 5), "classes"),
+    ("CrossEntropyLoss", "ignore_index=2, reduction='sum'", (2, 5, 3), "classes"),
+    ("CrossEntropyLoss", "label_smoothing=0.1", (6, 5), "classes"),
+    ("CrossEntropyLoss", "weight=shares, label_smoothing=0.2", (2, 5, 3, 2), "classes"),
+    ("CrossEntropyLoss", "reduction='none'", (6, 5), "shares"),
+    ("CrossEntropyLoss", "", (5,), "classes"),
+    ("NLLLoss", "weight=shares, ignore_index=1", (6, 5), "classes"),
+    ("NLLLoss", "reduction='none'", (2, 5, 3), "classes"),
+]
+
+
+def total_of(loss: Any, wanted: Any) -> Any:
+    def total(y: Any) -> Any:
+        return loss(y, wanted).sum()
+
+    return total
+
+
+@pytest.mark.parametrize(("name", "options", "shape", "target"), LOSSES)
+def test_a_short_loss_and_its_gradient_are_torch_s(
+    tmp_path: Path, name: str, options: str, shape: tuple[int, ...], target: str
+) -> None:
+    import mindspore as ms
+    import torch
+
+    random = np.random.default_rng(5)
+    given = random.standard_normal(shape).astype("float32")
+    shares = random.uniform(0.5, 2, 5).astype("float32")
+    axis = 0 if len(shape) == 1 else 1
+    classes = random.integers(0, 5, shape[:axis] + shape[axis + 1 :])
+    wanted = random.uniform(0, 1, shape).astype("float32") if target == "shares" else classes
+    x = torch.tensor(given, requires_grad=True)
+    loss = eval(f"torch.nn.{name}({options})", {"torch": torch, "shares": torch.tensor(shares)})
+    value = loss(x, torch.tensor(wanted)).sum()
+    value.backward()
+    for module in both(tmp_path, {name}, f"criterion = ms_compat.{name}({options})"):
+        own = eval(f"module.{name}({options})", {"module": module, "shares": ms.Tensor(shares)})
+        total = total_of(own, ms.Tensor(wanted))
+        for function in (ms.value_and_grad(total), ms.jit(ms.value_and_grad(total))):
+            found, gradient = function(ms.Tensor(given))
+            np.testing.assert_allclose(found.asnumpy(), value.item(), rtol=2e-6)
+            np.testing.assert_allclose(gradient.asnumpy(), x.grad.numpy(), rtol=1e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "more", "is_short"),
+    [
+        ("", "", True),
+        ("None, None, 3", "best = float('inf')\n", True),
+        ("size_average=False", "", False),
+        ("None, False", "", False),
+        ("", "lowest = float('-inf')\n", False),
+        ("", "z = x[x > 0]\n", False),
+        ("", "part = x[keep_mask]\n", False),
+        ("*settings", "", False),
+    ],
+)
+def test_a_loss_is_short_where_tensors_hold_nothing_that_it_can_t_take(options: str, more: str, is_short: bool) -> None:
+    project = f"import ms_compat\ncriterion = ms_compat.CrossEntropyLoss({options})\n{more}"
+    use = use_of([project], "ms_compat", is_library=False)
+    assert ("ops.cross_entropy(" in render({"CrossEntropyLoss"}, use)) == is_short

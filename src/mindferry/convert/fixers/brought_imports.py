@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...read.source import Source
+from ...read.symbols import Symbols
 from ..facts import Facts
 from ..plan import Change, ReplaceNode, ReplaceSpan
 
@@ -13,22 +14,22 @@ IMPORTERS = frozenset({"import_module", "__import__"})
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    ported = facts.reading.symbols.ported
-    if not ported:
+    symbols = facts.reading.symbols
+    if not symbols.ported:
         return
     for node in facts.source.of(ast.ImportFrom):
-        if not node.level and node.module and (new := redirected(ported, node.module)) != node.module:
+        if not node.level and node.module and (new := symbols.redirected(node.module)) != node.module:
             after = facts.source.start(node) + len("from")
             at = facts.source.find_token(node.module.encode(), after, facts.source.end(node))
             yield ReplaceSpan(at, at + len(node.module.encode()), new, is_optional=True)
             yield facts.record(node, "library", node.module, new)
     for each in facts.source.of(ast.Import):
-        if any(redirected(ported, alias.name) != alias.name for alias in each.names):
-            text = f"import {', '.join(part for alias in each.names for part in _parts(ported, alias))}"
+        if any(symbols.redirected(alias.name) != alias.name for alias in each.names):
+            text = f"import {', '.join(part for alias in each.names for part in _parts(symbols, alias))}"
             yield ReplaceNode(each, text)
             yield facts.record(each, "library", facts.source.text(each), text)
     for argument, text in imported_by_text(facts.source).items():
-        if (new := redirected(ported, text)) != text:
+        if (new := symbols.redirected(text)) != text:
             yield ReplaceNode(argument, repr(new))
             yield facts.record(argument, "library", text, new)
 
@@ -44,17 +45,12 @@ def imported_by_text(source: Source) -> dict[ast.expr, str]:
     }
 
 
-def redirected(ported: dict[str, str], module: str) -> str:
-    head, dot, rest = module.partition(".")
-    return ported.get(head, head) + dot + rest
-
-
-def _parts(ported: dict[str, str], alias: ast.alias) -> list[str]:
+def _parts(symbols: Symbols, alias: ast.alias) -> list[str]:
     """`import timm.models` binds timm: the module is imported, and the name bound to where it stands now."""
-    new = redirected(ported, alias.name)
+    new = symbols.redirected(alias.name)
     if new == alias.name:
         return [alias.name + (f" as {alias.asname}" if alias.asname else "")]
     if alias.asname:
         return [f"{new} as {alias.asname}"]
     head = alias.name.partition(".")[0]
-    return [*([new] if new != ported[head] else []), f"{ported[head]} as {head}"]
+    return [*([new] if new != symbols.ported[head] else []), f"{symbols.ported[head]} as {head}"]

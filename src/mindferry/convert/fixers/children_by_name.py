@@ -1,4 +1,8 @@
-"""`setattr(self, name, layer)` with a name from elsewhere: MindSpore refuses "my head" as the beginning of a parameter's name."""
+"""Layers that are put into a network from outside, or under a name from elsewhere.
+
+`setattr(self, name, layer)`: MindSpore refuses "my head" as the beginning of a parameter's name. `setattr(parent, name, layer)` and
+`model.stem.conv = layer`, where nothing tells what the parent is: a SequentialCell has to be told what it runs from now on.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,11 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from ...read.networks import is_named_like_network
 from ..facts import Facts
-from ..plan import AtEnd, Change, Edit, ReplaceNode, Texts
+from ..plan import AtEnd, Change, Edit, InsertAfter, ReplaceNode, ReplaceSpan, Texts, claim
 
+AFTER = ("set_training_mode",)  # the layer's mode stands inside the call
 LEGAL = re.compile(r"[\w.-]*", re.ASCII)
 
 
@@ -17,8 +23,22 @@ def plan(facts: Facts) -> Iterator[Change]:
     for call in facts.source.of(ast.Call):
         match call:
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, name, value], keywords=[]):
-                if _is_module(facts, owner) and not _is_legal(name) and _may_be_module(facts, value):
+                is_odd = _is_module(facts, owner) and not _is_legal(name) and _may_be_module(facts, value)
+                if is_odd or _is_surgery(facts, owner, value):
                     yield AtEnd(partial(_hold, facts, call))
+    for statement in facts.source.of(ast.Assign):
+        match statement:
+            case ast.Assign(targets=[ast.Attribute(value=ast.Attribute() as owner) as target], value=value):
+                if _is_module(facts, value) and _is_surgery(facts, owner, value):
+                    yield claim(target)
+                    yield AtEnd(partial(_hold_attribute, facts, statement, target))
+
+
+def _is_surgery(facts: Facts, owner: ast.expr, value: ast.expr) -> bool:
+    """Whether a network is changed that nothing is known of: what it gets is a layer, or it is named like a network and gets anything."""
+    if facts.reading.type(owner).kind != "unknown":
+        return False
+    return _is_module(facts, value) or (is_named_like_network(owner) and _may_be_module(facts, value))
 
 
 def _is_module(facts: Facts, owner: ast.expr) -> bool:
@@ -49,3 +69,12 @@ def _hold(facts: Facts, call: ast.Call, texts: Texts) -> Iterator[Edit]:
     before = texts.of(call)
     yield ReplaceNode(call.func, texts.name("compat.hold"))
     yield facts.record(call, "setattr", before, texts.of(call))
+
+
+def _hold_attribute(facts: Facts, statement: ast.Assign, target: ast.Attribute, texts: Texts) -> Iterator[Edit]:
+    source = facts.source
+    value = source.skip_trivia(source.data.index(b"=", source.end(target)) + 1)
+    opening = f"{texts.name('compat.hold')}({texts.of(target.value)}, '{target.attr}', "
+    yield ReplaceSpan(source.start(statement), value, opening, swallows=True)
+    yield InsertAfter(statement, ")")
+    yield facts.record(statement, "setattr", source.text(statement), texts.of(statement))

@@ -17,10 +17,8 @@ def plan(facts: Facts) -> Iterator[Change]:
     for node, qual in facts.reading.owners.items():
         if not isinstance(node, ast.ClassDef):
             continue
-        forwards = [member for member in node.body if isinstance(member, ast.FunctionDef) and member.name == "forward"]
-        if forwards and facts.reading.symbols.is_part_of_module(qual):
-            for member in forwards:
-                yield from _rename(facts, member)
+        if facts.reading.symbols.is_part_of_module(qual):
+            yield from _rename_forward(facts, node)
         if facts.reading.symbols.is_module(qual):
             for each in node.body:
                 if isinstance(each, ast.FunctionDef) and each.name == "train" and _sets_mode(each):
@@ -28,6 +26,18 @@ def plan(facts: Facts) -> Iterator[Change]:
     for call in facts.source.of(ast.Call):
         if isinstance(call.func, ast.Attribute) and call.args:
             yield from _rename_unbound(facts, call, call.func)
+
+
+def _rename_forward(facts: Facts, node: ast.ClassDef) -> Iterator[Change]:
+    """`def forward`, and the method under its name in the class: `__call__ = forward`, `forward = _slow`."""
+    for member in node.body:
+        if isinstance(member, ast.FunctionDef) and member.name == "forward":
+            yield from _rename(facts, member)
+        elif isinstance(member, ast.Assign | ast.AnnAssign):
+            for name in ast.walk(member):
+                if isinstance(name, ast.Name) and name.id == "forward":
+                    yield ReplaceNode(name, "construct")
+                    yield facts.record(name, facts.framework.of_network("forward"), "forward", "construct")
 
 
 def _rename_unbound(facts: Facts, call: ast.Call, method: ast.Attribute) -> Iterator[Change]:

@@ -120,13 +120,21 @@ def _region(facts: Facts, node: ast.With) -> ast.AST | None:
     parts = facts.derived(_Parts)
     if not parts.trains(scope):
         return None if scope is facts.source.tree or parts.is_driver(scope) else scope
-    if _works_on_graph(facts, node, scope):
+    if _works_on_graph(facts, node, scope) or _is_lifted(facts, node):
         return scope
     found, current = None, facts.parents.get(node)
     while current is not None and current is not scope and not parts.trains(current):
         found = current if isinstance(current, ast.For | ast.While) else found
         current = facts.parents.get(current)
     return found
+
+
+def _is_lifted(facts: Facts, node: ast.With) -> bool:
+    """Whether the function that a loss is computed by has the block in it."""
+    from .training import steps
+
+    found, _ = facts.derived(steps.find)
+    return any(facts.is_within(node, statement) for each in found for statement in each.lifted)
 
 
 def _works_on_graph(facts: Facts, node: ast.With, scope: ast.AST) -> bool:

@@ -13,6 +13,7 @@ from ...read.uses import Use
 from ...read.walk import walk
 from ..facts import Facts
 from ..plan import Change, InsertAfter, InsertBefore
+from . import make_leaf_parameters
 
 IN_PLACE = "inplace"
 
@@ -30,7 +31,9 @@ def plan(facts: Facts) -> Iterator[Change]:
     ]
     is_walked = any(_walks_layers(owner) for owner in networks)  # whichever function of the file makes the layers
     found = dict.fromkeys(
-        layers if is_walked else [each for owner in networks for each in _of_class(facts, owner, layers)]
+        layers
+        if is_walked
+        else [*(each for owner in networks for each in _of_class(facts, owner, layers)), *_of_scripts(facts, layers)]
     )
     for layer in found:
         yield InsertBefore(layer, lambda texts: f"{texts.name('compat.in_place')}(")
@@ -47,6 +50,40 @@ def _of_class(facts: Facts, owner: ast.ClassDef, layers: list[ast.Call]) -> Iter
     for node in walk(owner):
         if isinstance(node, ast.Assign) and any(_own_name(target) in shared for target in node.targets):
             yield from _first_layers(facts, node.value, own)
+
+
+def _of_scripts(facts: Facts, layers: list[ast.Call]) -> Iterator[ast.Call]:
+    """Layers that functions and the file itself hold in variables: `act = nn.ReLU(inplace=True)`, `act(x)`, and x is read again."""
+    functions = facts.source.of(ast.FunctionDef)
+    for scope in (facts.source.tree, *functions):
+        names = _Names(facts, make_leaf_parameters.own_nodes(scope))
+        for called in _called_with_reread(facts, names):
+            match called:
+                case ast.Call() if called in layers:
+                    yield called
+                case ast.Name(id=name):
+                    given = _given(facts, scope, name) if isinstance(scope, ast.FunctionDef) else []
+                    for value in given or _assigned(facts, name):
+                        yield from _first_layers(facts, value, layers)
+
+
+def _assigned(facts: Facts, name: str) -> list[ast.expr]:
+    stored = [facts.parents.get(each) for each in facts.stores(name)]
+    return [each.value for each in stored if isinstance(each, ast.Assign)]
+
+
+def _given(facts: Facts, function: ast.FunctionDef, name: str) -> list[ast.expr]:
+    """What the calls of a function of this file give for an argument; a variable stands for what is assigned to it."""
+    arguments = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    if name not in arguments:
+        return []
+    position = arguments.index(name)
+    found = [
+        call.args[position]
+        for call in facts.source.of(ast.Call)
+        if isinstance(call.func, ast.Name) and call.func.id == function.name and position < len(call.args)
+    ]
+    return [value for each in found for value in (_assigned(facts, each.id) if isinstance(each, ast.Name) else [each])]
 
 
 def _applied_first(method: ast.FunctionDef) -> Iterator[str]:
@@ -131,11 +168,11 @@ def _is_loose(facts: Facts, layer: ast.Call) -> bool:
     return isinstance(facts.parents[layer], ast.Assign | ast.List | ast.IfExp)
 
 
-class _Method:
-    """The names of a method in the order in which they stand, and what copies or lists them."""
+class _Names:
+    """The names of a method or another scope in the order in which they stand, and what copies or lists them."""
 
-    def __init__(self, facts: Facts, method: ast.FunctionDef) -> None:
-        self._facts, self.nodes = facts, walk(method)
+    def __init__(self, facts: Facts, nodes: list[ast.AST]) -> None:
+        self._facts, self.nodes = facts, nodes
         self._names: dict[str, list[ast.Name]] = {}
         for each in sorted((each for each in self.nodes if isinstance(each, ast.Name)), key=facts.source.start):
             self._names.setdefault(each.id, []).append(each)
@@ -162,28 +199,34 @@ class _Method:
 
 
 def _reread(facts: Facts, method: ast.FunctionDef) -> Iterator[str]:
-    """The attributes that are called with a variable whose tensor is read again behind the call, or by its other operand."""
-    names = _Method(facts, method)
+    """The attributes that are called with a variable whose tensor is read again."""
+    for called in _called_with_reread(facts, _Names(facts, walk(method))):
+        if name := _own_name(called):
+            yield name
+
+
+def _called_with_reread(facts: Facts, names: _Names) -> Iterator[ast.expr]:
+    """What is called with a variable whose tensor is read again behind the call, or by its other operand."""
     for call in names.nodes:
         match call:
-            case ast.Call(func=function, args=[ast.Name(id=given) as argument]) if name := _own_name(function):
+            case ast.Call(func=called, args=[ast.Name(id=given) as argument], keywords=[]):
                 statement = facts.statement_of(call)
                 is_kept = any(
                     _is_read(facts, each, argument, statement, names)
                     for each in {given, *_aliases(facts, argument, names)}
                 )
                 if is_kept or _is_listed(facts, argument, names):
-                    yield name
+                    yield called
 
 
-def _aliases(facts: Facts, argument: ast.Name, names: _Method) -> Iterator[str]:
+def _aliases(facts: Facts, argument: ast.Name, names: _Names) -> Iterator[str]:
     """`identity = x` above, and x is still the same tensor."""
     for node, other in names.copies.get(argument.id, ()):
         if _is_unchanged(facts, node, argument, names):
             yield other
 
 
-def _is_unchanged(facts: Facts, node: ast.AST, argument: ast.Name, names: _Method) -> bool:
+def _is_unchanged(facts: Facts, node: ast.AST, argument: ast.Name, names: _Names) -> bool:
     """Whether the argument has not been bound again from the node, which stands above, to its call."""
     source = facts.source
     start, end = source.end(node), source.start(facts.statement_of(argument))
@@ -192,7 +235,7 @@ def _is_unchanged(facts: Facts, node: ast.AST, argument: ast.Name, names: _Metho
     )
 
 
-def _is_read(facts: Facts, name: str, argument: ast.Name, statement: ast.stmt, names: _Method) -> bool:
+def _is_read(facts: Facts, name: str, argument: ast.Name, statement: ast.stmt, names: _Names) -> bool:
     source = facts.source
     here = names.between(name, source.start(statement), source.end(statement))
     inside = [each for each in here if facts.is_within(each, statement)]
@@ -212,6 +255,6 @@ def _is_read(facts: Facts, name: str, argument: ast.Name, statement: ast.stmt, n
     )
 
 
-def _is_listed(facts: Facts, argument: ast.Name, names: _Method) -> bool:
+def _is_listed(facts: Facts, argument: ast.Name, names: _Names) -> bool:
     """`skips.append(x)` above, and x is still the same tensor."""
     return any(_is_unchanged(facts, node, argument, names) for node in names.listed.get(argument.id, ()))

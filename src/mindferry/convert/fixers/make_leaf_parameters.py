@@ -28,9 +28,12 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 
 def _write_held(facts: Facts, name: str, statement: ast.Assign, texts: Texts) -> Iterator[Edit]:
-    value = f"{texts.name('mindspore.Parameter')}({owned(texts.of(statement.value))}, name={name!r})"
-    yield ReplaceNode(statement.value, value)
     before = facts.source.text(statement)
+    if _is_of_network(facts, statement):
+        yield ReplaceNode(statement, f"{texts.name('compat.hold_leaf')}(self, {name!r}, {texts.of(statement.value)})")
+    else:
+        value = f"{texts.name('mindspore.Parameter')}({owned(texts.of(statement.value))}, name={name!r})"
+        yield ReplaceNode(statement.value, value)
     yield facts.record(statement, facts.uses.name(Use.REQUIRES_GRADIENT), before, texts.of(statement))
 
 
@@ -120,19 +123,44 @@ def is_held_leaf(facts: Facts, node: ast.Attribute) -> bool:
 
 
 def _find_held(facts: Facts) -> dict[tuple[ast.AST | None, str], list[ast.Assign]]:
-    """`self.log_alpha = torch.zeros(1, requires_grad=True)`, but in a network, which would take it for one of its own."""
+    """`self.log_alpha = torch.zeros(1, requires_grad=True)`; or a plain tensor, and `self.log_alpha.requires_grad = True` later on."""
     found: dict[tuple[ast.AST | None, str], list[ast.Assign]] = {}
     if b"requires_grad" not in facts.source.data:
         return found
+    marked = {key for node in facts.source.nodes if (key := _marked_attribute(facts, node))}
     for node in facts.source.of(ast.Assign):
         match node:
             case ast.Assign(
                 targets=[ast.Attribute(attr=name, value=ast.Name(id="self") as owner)], value=ast.Call() as call
-            ) if requires(facts, call):
-                kind = facts.reading.type(owner)
-                if kind.kind == "instance" and not facts.reading.symbols.is_module(kind.qual):
-                    found.setdefault((facts.enclosing(node, ast.ClassDef), name), []).append(node)
+            ) if facts.reading.type(owner).kind == "instance":
+                key = (facts.enclosing(node, ast.ClassDef), name)
+                is_marked_later = key in marked and facts.reading.type(call).is_tensor
+                if is_marked_later or (requires(facts, call) and not _is_parameter(facts, call)):
+                    found.setdefault(key, []).append(node)
     return found
+
+
+def _marked_attribute(facts: Facts, node: ast.AST) -> tuple[ast.AST | None, str] | None:
+    """(class, log_alpha) of `self.log_alpha.requires_grad = True` and `self.log_alpha.requires_grad_()`."""
+    match node:
+        case ast.Assign(
+            targets=[ast.Attribute(attr="requires_grad", value=ast.Attribute(attr=name, value=ast.Name(id="self")))],
+            value=ast.Constant(value=True),
+        ):
+            return facts.enclosing(node, ast.ClassDef), name
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Attribute(attr="requires_grad_", value=ast.Attribute(attr=name, value=ast.Name(id="self")))
+            ) as call
+        ) if is_marked(call):
+            return facts.enclosing(node, ast.ClassDef), name
+    return None
+
+
+def _is_of_network(facts: Facts, statement: ast.stmt) -> bool:
+    """A network would take a parameter for one of its own; torch's keeps such a tensor beside them."""
+    owner = facts.enclosing(statement, ast.ClassDef)
+    return facts.reading.symbols.is_module(facts.reading.owners.get(owner, "")) if owner is not None else False
 
 
 def _find(facts: Facts) -> Leaves:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from ...apis.torch._element_types import assigned_values
 from ..facts import Facts
-from ..plan import Change, InsertAfter, InsertBefore
+from ..plan import AtNode, Change, Edit, ReplaceNode, Texts
 from .data_arrays import data_zones
 
-MAKERS = frozenset("array asarray arange zeros ones full eye linspace stack concatenate astype".split())
+MAKERS = frozenset("array asarray arange zeros ones full eye linspace stack concatenate astype numpy".split())
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -18,9 +19,12 @@ def plan(facts: Facts) -> Iterator[Change]:
     zones = [part for zone in facts.derived(data_zones) for part in zone] if found else []
     for operand in found:
         if not any(facts.is_within(operand, zone) for zone in zones):
-            yield InsertBefore(operand, lambda texts: f"{texts.name('compat.plain_operand')}(")
-            yield InsertAfter(operand, ")")
-            yield facts.record(operand, "number of numpy's", facts.source.text(operand), lambda texts: "plain_operand")
+            yield AtNode(facts.parents[operand], partial(_wrap, facts, operand))  # once the operand is converted
+
+
+def _wrap(facts: Facts, operand: ast.expr, texts: Texts) -> Iterator[Edit]:
+    yield ReplaceNode(operand, f"{texts.name('compat.plain_operand')}({texts.of(operand)})")
+    yield facts.record(operand, "number of numpy's", facts.source.text(operand), texts.of(operand))
 
 
 def _arithmetic(facts: Facts) -> Iterator[ast.expr]:
@@ -31,6 +35,9 @@ def _arithmetic(facts: Facts) -> Iterator[ast.expr]:
             yield node.left
         elif left.is_tensor and right.kind == "ndarray" and _is_array(facts, node.right):
             yield node.right
+    for each in facts.source.of(ast.AugAssign):
+        if facts.reading.type(each.target).is_tensor and _is_array(facts, each.value):
+            yield each.value
 
 
 def _comparisons(facts: Facts) -> Iterator[ast.expr]:

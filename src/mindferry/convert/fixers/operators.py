@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from ... import findings
 from ...apis.quirks import applies
 from ...apis.torch._selections import are_unseen
 from ...read.uses import Use
@@ -26,6 +27,7 @@ BOOLEAN = frozenset(
 SAME_KIND = frozenset(
     "view reshape unsqueeze squeeze expand expand_as permute transpose t flatten repeat clone detach contiguous cuda cpu view_as".split()
 )
+ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.MatMult)
 ATOMS = ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant
 
 
@@ -34,16 +36,31 @@ def plan(facts: Facts) -> Iterator[Change]:
         if (
             isinstance(node.op, ast.Invert)
             and facts.reading.type(node.operand).is_tensor
-            and not _is_boolean(facts, node.operand)
+            and not is_boolean(facts, node.operand)
         ):
             yield AtNode(node, partial(_flip_bits, facts, node))
     for each in facts.source.of(ast.BinOp):
         if type(each.op) in SHIFTS and facts.reading.type(each).is_tensor:
             yield AtNode(each, partial(_shift, facts, each))
+        elif isinstance(each.op, ARITHMETIC) and _mixes_complex(facts, each):
+            yield facts.found(
+                each,
+                findings.MF101,
+                f"{facts.source.text(each)}: MindSpore computes neither with a tensor and a complex number nor gradients of the product",
+                "compute the real and the imaginary part by themselves",
+            )
         elif isinstance(each.op, ast.MatMult) and _may_multiply_nothing(facts, each):
             yield AtNode(each, partial(_call_helper, facts, each, "matmul"))
         elif isinstance(each.op, ast.Pow) and _may_be_power_of_zero(facts, each):
             yield AtNode(each, partial(_call_helper, facts, each, "power"))
+
+
+def _mixes_complex(facts: Facts, node: ast.BinOp) -> bool:
+    """`1j * x`."""
+    for number, other in ((node.left, node.right), (node.right, node.left)):
+        if isinstance(number, ast.Constant) and isinstance(number.value, complex):
+            return facts.reading.type(other).is_tensor
+    return False
 
 
 def _may_multiply_nothing(facts: Facts, node: ast.BinOp) -> bool:
@@ -62,20 +79,20 @@ def _may_be_power_of_zero(facts: Facts, node: ast.BinOp) -> bool:
     return facts.reading.type(node.left).is_tensor and applies("gradient of a zeroth power", facts.settings.target)
 
 
-def _is_boolean(facts: Facts, node: ast.expr, known: frozenset[str] = frozenset()) -> bool:
+def is_boolean(facts: Facts, node: ast.expr, known: frozenset[str] = frozenset()) -> bool:
     """Whether the code itself says that the tensor holds true and false."""
     match node:
         case ast.Compare():
             return True
         case ast.UnaryOp(op=ast.Invert(), operand=inner) | ast.Subscript(value=inner):
-            return _is_boolean(facts, inner, known)
+            return is_boolean(facts, inner, known)
         case ast.BinOp(op=ast.BitAnd() | ast.BitOr() | ast.BitXor()):
-            return _is_boolean(facts, node.left, known) and _is_boolean(facts, node.right, known)
+            return is_boolean(facts, node.left, known) and is_boolean(facts, node.right, known)
         case ast.Call(func=ast.Attribute(attr=name, value=owner)):
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
             if name in BOOLEAN or any(facts.is_use(Use.BOOLEAN, each) for each in given):
                 return True
-            return name in SAME_KIND and facts.reading.type(owner).is_tensor and _is_boolean(facts, owner, known)
+            return name in SAME_KIND and facts.reading.type(owner).is_tensor and is_boolean(facts, owner, known)
         case ast.Name(id=name) if name not in known:
             return _holds_booleans(facts, node, known | {name})
     return False
@@ -95,7 +112,7 @@ def _holds_booleans(facts: Facts, name: ast.Name, known: frozenset[str]) -> bool
     ]
     owners = [facts.parents.get(store) for store in stores]
     return bool(owners) and all(
-        isinstance(owner, ast.Assign) and _is_boolean(facts, owner.value, known) for owner in owners
+        isinstance(owner, ast.Assign) and is_boolean(facts, owner.value, known) for owner in owners
     )
 
 

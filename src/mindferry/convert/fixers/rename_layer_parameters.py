@@ -12,6 +12,7 @@ from ...read.uses import Use
 from ..dispatch import is_asked_for_shape
 from ..facts import Facts
 from ..plan import LAYER_PARAMETER, AtEnd, Change, Edit, InsertAfter, ReplaceNode, ReplaceSpan, Texts, claim, claim_all
+from .counted_batches import COUNTER, is_own_count
 
 PAIR = tuple_of(TENSOR, TENSOR)  # torch.return_types of max, topk, sort
 ANY_LAYER = frozenset({"weight", "bias", "running_mean", "running_var", "__class__"})
@@ -19,7 +20,6 @@ RENAMED = ANY_LAYER - {"__class__"}
 # Layers whose parameters MindSpore names otherwise, told by what they are called where their class isn't known.
 _NORMS = re.compile(r"(?:.*_)?(?:bn|norm|ln|gn|embed|embedding)s?\d*(?:_.*)?")
 WRITTEN = frozenset("data grad requires_grad set_data assign_value register_hook name dtype device numel".split())
-COUNTER = "num_batches_tracked"
 COUNT = "count the steps in a variable of your own, or leave the line out if it only copies statistics"
 PARTS = {"values": "[0]", "indices": "[1]", "min": "[0]", "max": "[1]"}
 
@@ -27,7 +27,9 @@ PARTS = {"values": "[0]", "indices": "[1]", "min": "[0]", "max": "[1]"}
 def plan(facts: Facts) -> Iterator[Change]:
     for node in facts.source.of(ast.Attribute):
         receiver = facts.reading.type(node.value)
-        if node.attr == COUNTER and facts.reading.symbols.attribute(receiver.qual, COUNTER).kind == "unknown":
+        if is_own_count(facts, node):
+            yield claim(node)
+        elif node.attr == COUNTER and facts.reading.symbols.attribute(receiver.qual, COUNTER).kind == "unknown":
             yield facts.found(node, findings.MF101, f"{COUNTER}: MindSpore's norms don't count batches", COUNT)
         elif _is_set_by_name(facts, node, receiver):
             yield from _tie(facts, node)

@@ -32,8 +32,13 @@ LISTED = frozenset({"children", "named_children", "modules", "named_modules"})
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    if "backward" in facts.reading.symbols.mentioned:
+    symbols = facts.reading.symbols
+    if "backward" in symbols.mentioned or (symbols.runs_networks and any(map(_is_modal, symbols.mentioned))):
         yield AtEnd(partial(_write, facts))
+
+
+def _is_modal(name: str) -> bool:
+    return "Dropout" in name or "BatchNorm" in name or name in ("training", "dropout", "RReLU", "rrelu")
 
 
 def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
@@ -133,7 +138,7 @@ def _is_made(facts: Facts, call: ast.Call) -> bool:
 
 def _has_mode(facts: Facts, call: ast.Call, name: str) -> bool:
     is_held = isinstance(facts.parents.get(call), ast.Assign) and name.startswith(("Linear", "Conv", "Embedding"))
-    return is_held or name.startswith(MODAL) or "Dropout" in name or "BatchNorm" in name
+    return is_held or name.startswith(MODAL) or _is_modal(name)
 
 
 def _is_in_list_of_parts(facts: Facts, call: ast.Call) -> bool:

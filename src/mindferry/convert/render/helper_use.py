@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from ...read.source import is_negative_infinity
 from ...read.walk import walk
 from .folded import NOTHING, constant
 
@@ -23,6 +24,7 @@ BY_NAME = {
     "attrgetter",
     "methodcaller",
 }  # functions that are given an attribute's name
+SELECTING = {"masked_select", "boolean_mask", "nonzero", "argwhere"}
 ASKED = (
     ast.Attribute,
     ast.Constant,
@@ -35,6 +37,7 @@ ASKED = (
     ast.Assign,
     ast.AugAssign,
     ast.BinOp,
+    ast.UnaryOp,
     ast.Dict,
     ast.Subscript,
     ast.arguments,
@@ -79,6 +82,8 @@ class ProjectUse:
     group_owners: set[str] = field(default_factory=set)  # whose .state or .defaults is asked for, as text
     keys: set[str] = field(default_factory=set)  # strings in brackets: "lr" of group["lr"]
     networks: set[str] = field(default_factory=set)  # those of them that are known to be networks
+    writes_negative_infinity: bool = False
+    selects: bool = False  # parts of tensors by a mask, of which nothing may be left
     is_library: bool = False
     words: frozenset[str] | None = None  # the project's texts, where helpers are looked up by name
 
@@ -90,6 +95,8 @@ class ProjectUse:
             getattr(self, name).update(getattr(other, name))
         self.is_subscripted |= other.is_subscripted
         self.takes_files |= other.takes_files
+        self.writes_negative_infinity |= other.writes_negative_infinity
+        self.selects |= other.selects
         self.looks_into_state |= other.looks_into_state
         self.saves_state_only &= other.saves_state_only
 
@@ -113,6 +120,7 @@ def _use_of_text(text: str, module: str) -> ProjectUse:
         words = set(re.findall(r"\w+", text))
         use = ProjectUse(is_subscripted=True, takes_files=True, looks_into_state=True, saves_state_only=False)
         use.state_owners = words & STATE
+        use.writes_negative_infinity = use.selects = True
         for each in (use.mentioned, use.stored, use.values, use.unset, use.given, use.added, use.assigned):
             each |= words
         for each in (use.keys, use.defined, use.shown):
@@ -127,6 +135,7 @@ def use_of_tree(tree: ast.Module, module: str) -> ProjectUse:
     bound = _bound_to(found, module)
     _add_names(found, bound, use)
     _add_project_calls(found, bound, use)
+    _add_values(found, use)
     return use
 
 
@@ -264,6 +273,21 @@ def _add_names(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     use.mentioned |= {alias.name for node in nodes[ast.ImportFrom] for alias in node.names}
     _add_unset(nodes, use)
     _add_methods(nodes, use)
+
+
+def _add_values(nodes: Nodes, use: ProjectUse) -> None:
+    """What tensors may hold that MindSpore's own losses can't take."""
+    kinds = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Attribute)
+    use.writes_negative_infinity = any(is_negative_infinity(node) for kind in kinds for node in nodes[kind])
+    use.selects = bool(SELECTING & use.mentioned) or any(looks_like_mask(each.slice) for each in nodes[ast.Subscript])
+
+
+def looks_like_mask(index: ast.expr) -> bool:
+    """Whether an index may be a mask. Where it is one and looks like none, MindSpore refuses an empty batch."""
+    match index:
+        case ast.Compare() | ast.UnaryOp(op=ast.Invert()) | ast.BinOp(op=ast.BitAnd() | ast.BitOr()):
+            return True
+    return any(word in _last_word(index).lower() for word in ("mask", "keep", "valid", "active", "select"))
 
 
 def _add_methods(nodes: Nodes, use: ProjectUse) -> None:

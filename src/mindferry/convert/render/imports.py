@@ -255,7 +255,7 @@ class Imports:
         if kept:
             names = ", ".join(alias.name + (f" as {alias.asname}" if alias.asname else "") for alias in kept)
             module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
-            module = _redirected(self.reading, module)
+            module = self.reading.symbols.redirected(module)
             lines = [f"from {module} import {names}" if module else f"import {names}", *lines]
         if not lines and self._has_substitute(node):
             lines = [f'raise ImportError("{_imported(node, node.names[0], self.reading)} is torch\'s")']
@@ -289,12 +289,6 @@ class Imports:
             if getattr(self.reading.scope.names.get(name), "qual", "").startswith(self.reading.symbols.framework.roots)
         }
         return not lasting and all(names <= _bound_by(handler.body) for handler in parent.handlers)
-
-
-def _redirected(reading: Reading, module: str) -> str:
-    """Where a library stands that the project brings along."""
-    head, dot, rest = module.partition(".")
-    return reading.symbols.ported.get(head, head) + dot + rest
 
 
 def _bound(alias: ast.alias) -> str:

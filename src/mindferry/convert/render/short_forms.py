@@ -18,6 +18,7 @@ SCHEDULES = {"LambdaLR", "MultiplicativeLR", "StepLR", "MultiStepLR", "ConstantL
 OTHER_SCHEDULES = re.compile(r"Scheduler|Plateau|Cycl|WarmRestarts|SequentialLR|SWALR")
 MOMENTUM = {"momentum", "betas", "maximize"}  # settings of a group that the short form reads once
 PARAMETERS = re.compile(r"(?:[\w.]+\.trainable_params\(\)|(?:\w+\.)?parameters\([\w.]+\))\Z")
+GIVEN_UP = {"size_average", "reduce"}  # arguments of losses that torch has given up
 # Settings of a loader that the short one takes no notice of, and the attributes of a loader that it has.
 UNUSED = {"pin_memory", "timeout", "prefetch_factor", "persistent_workers", "pin_memory_device", "in_order"}
 LOADER_SETTINGS = {"dataset", "batch_size", "shuffle", "collate_fn", "drop_last", "num_workers", *UNUSED}
@@ -80,9 +81,26 @@ def starts_schedules_once(use: ProjectUse, wanted: set[str]) -> bool:
     return "LRScheduler" not in wanted and not any(shape.is_open for name in made for shape in use.calls.get(name, ()))
 
 
+def picks_plain_classes(loss: str) -> Callable[[ProjectUse, set[str]], bool]:
+    """MindSpore's functions multiply what is not picked by zero, which -inf does not stand, and can't add up nothing."""
+
+    def is_enough(use: ProjectUse, wanted: set[str]) -> bool:
+        calls = use.calls.get(loss, [])
+        is_known = bool(calls) and loss not in use.values and not (use.writes_negative_infinity or use.selects)
+        return (
+            is_known
+            and not any(shape.is_open or GIVEN_UP & set(shape.keywords) for shape in calls)
+            and all(each == "None" for shape in calls for each in (*shape.positions[1:2], *shape.positions[3:4]))
+        )
+
+    return is_enough
+
+
 ENOUGH: Mapping[str, Callable[[ProjectUse, set[str]], bool]] = {
     "ParamGroup": has_one_group,
     "GradientOptimizer": has_one_group,
     "LRScheduler": starts_schedules_once,
     "DataLoader": reads_plain_batches,
+    "CrossEntropyLoss": picks_plain_classes("CrossEntropyLoss"),
+    "NLLLoss": picks_plain_classes("NLLLoss"),
 }

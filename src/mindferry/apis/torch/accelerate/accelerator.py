@@ -66,3 +66,16 @@ for name in (
             Case(f"accelerate.utils.{name}()", "ms_compat.AcceleratorSettings()", runs=False, why="it changes nothing")
         ],
     )
+
+for name in "cuda xpu npu mlu musa sdaa hpu mps torch_xla bf16 fp16 fp8 deepspeed bnb msamp transformer_engine".split():
+    rule(
+        f"accelerate.utils.is_{name}_available",
+        to="compat.is_unavailable",
+        like="compat.is_unavailable",
+        differs="it asks for what torch has; the answer is no",
+        cases=[
+            Case(
+                f"accelerate.utils.is_{name}_available()", "ms_compat.is_unavailable()", runs=False, why="it asks torch"
+            )
+        ],
+    )

@@ -61,6 +61,7 @@ for _api in (
     "torch.onnx.is_in_onnx_export",
     "torch._dynamo.utils.is_compile_supported",
     "torch.jit.is_scripting_or_tracing",
+    "torch._C._is_tracing",
     "torch.overrides.has_torch_function_unary",
     "torch.overrides.has_torch_function",
 ):

@@ -6,13 +6,13 @@ from ... import Case, rule
 from ..._call import Call
 from ..nn._context import parent_of
 
-# With statements, decorators and bare calls go altogether (the pass `gradients_off`); as values they do nothing.
+OFF = ("torch.no_grad", "torch.autograd.no_grad", "torch.inference_mode")
+
+# With statements, decorators and bare calls go altogether (the pass `gradients_off`); as values the others do nothing.
 for _api in (
-    "torch.no_grad",
-    "torch.autograd.no_grad",
+    *OFF,
     "torch.enable_grad",
     "torch.autograd.enable_grad",
-    "torch.inference_mode",
     "torch.set_grad_enabled",
     "torch.autograd.set_grad_enabled",
     "torch.autograd.detect_anomaly",
@@ -23,21 +23,48 @@ for _api in (
 
     @rule(
         _api,
-        like="compat.no_context",
+        like="compat.no_grad" if _api in OFF else "compat.no_context",
         args="mode",
         differs="gradients are computed only of what value_and_grad is given",
         cases=[
-            Case(f"{_api}()", "contextlib.nullcontext()", runs=False, why="a context without effect"),
-            Case(f"{_api}", "ms_compat.no_context", runs=False, why="a context without effect"),
+            Case(f"ctx = {_api}()", "ctx = contextlib.nullcontext()", runs=False, why="a context without effect"),
+            Case(
+                f"{_api}",
+                "ms_compat.no_grad" if _api in OFF else "ms_compat.no_context",
+                runs=False,
+                why="a context alone computes nothing",
+            ),
         ],
     )
     def no_context(call: Call) -> None:
-        parent = parent_of(call)
+        parent, is_off = parent_of(call), call.rule.api in OFF
         if isinstance(parent, ast.Call) and parent.func is call.node:  # torch.no_grad()(function)
-            is_off = call.rule.api.endswith(("no_grad", "inference_mode"))
             call.replace(call.name("compat.without_gradients" if is_off else "compat.uncompiled"))
+        elif is_off and not _is_chosen(call):
+            call.use_like()
         else:
             call.replace(f"{call.name('contextlib.nullcontext')}()")
+
+
+def _is_chosen(call: Call) -> bool:
+    """Whether the block that it opens is seen: named by `with` or by a variable of one value. Then what it computes is detached there."""
+    parents, top = call.reading.source.parents, parent_of(call)
+    while isinstance(top, ast.IfExp):
+        top = parents.get(top)
+    if not isinstance(top, ast.Assign) or not isinstance(top.targets[0], ast.Name):
+        return isinstance(top, ast.withitem | ast.Expr)
+    scope: ast.AST | None = top
+    while scope is not None and not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+        scope = parents.get(scope)
+    name = top.targets[0].id
+    return (
+        scope is not None
+        and sum(
+            isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each.id == name
+            for each in ast.walk(scope)
+        )
+        == 1
+    )
 
 
 @rule("torch.is_grad_enabled", cases=[Case("torch.is_grad_enabled() * x", "True * x", shapes=((2, 3),))])

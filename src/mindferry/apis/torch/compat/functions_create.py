@@ -200,6 +200,30 @@ def view_as_complex(input):
     return complex_of(input[..., 0], input[..., 1])
 
 
+def complex_parts(value):
+    """(real, imaginary) of a tensor or a number."""
+    if isinstance(value, ms.Tensor):
+        return (ops.real(value), ops.imag(value)) if ops.is_complex(value) else (value, ops.zeros_like(value))
+    return ms.Tensor(value.real, ms.float32), ms.Tensor(value.imag, ms.float32)
+
+
+def multiply(x, other):
+    """x * other. MindSpore has no gradient of a product of complex numbers."""
+    if not any(isinstance(each, ms.Tensor) and ops.is_complex(each) for each in (x, other)):
+        return x * other
+    (a, b), (c, d) = complex_parts(x), complex_parts(other)
+    return complex_of(a * c - b * d, a * d + b * c)
+
+
+def divide(x, other):
+    """x / other. MindSpore has no gradient of a quotient of complex numbers."""
+    if not any(isinstance(each, ms.Tensor) and ops.is_complex(each) for each in (x, other)):
+        return x / other
+    (a, b), (c, d) = complex_parts(x), complex_parts(other)
+    size = c * c + d * d
+    return complex_of((a * c + b * d) / size, (b * c - a * d) / size)
+
+
 def window(M, values, dtype):
     """The first M of the values; a single one is 1."""
     return ms.Tensor(np.ones(1) if M == 1 else values[:M], dtype or ms.float32)

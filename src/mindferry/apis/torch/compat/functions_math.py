@@ -9,7 +9,7 @@ from mindspore import ops
 from .functions_create import full_like
 from .functions_reduce import maximum, minimum
 from .functions_scan import logaddexp
-from .functions_shape import diagonal_of
+from .functions_shape import diagonal_of, promoted_together
 from .linalg import change
 from .linalg_lu import norm_over
 from .named_parts import named_parts
@@ -64,7 +64,9 @@ def einsum(equation, *operands):
     """torch.einsum, also with a list of operands or with sublists in place of an equation."""
     if not isinstance(equation, str):
         equation, operands = _einsum_text((equation, *operands))
-    given = operands[0] if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else operands
+    given = promoted_together(
+        operands[0] if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else operands
+    )
     inputs, _, output = equation.replace(" ", "").partition("->")
     terms = inputs.split(",")
     rank = max([0] + [each.ndim - len(term.replace("...", "")) for each, term in zip(given, terms) if "..." in term])

@@ -62,6 +62,19 @@ def clip_gradients(grads, limit):
     return tuple(None if grad is None else next(clipped) for grad in grads)
 
 
+def clip_values(grads, limit):
+    """ops.clip_by_value of the gradients that there are."""
+    return tuple(None if grad is None else ops.clamp(grad, -limit, limit) for grad in grads)
+
+
+def clip_with_norm(grads, limit):
+    """torch.nn.utils.clip_grad_norm_: (the clipped gradients, the norm that they had)."""
+    known = [ops.sum(grad * grad) for grad in grads if grad is not None]
+    norm = ops.sqrt(ops.stack(known).sum()) if known else ms.Tensor(0.0, ms.float32)
+    scale = ops.minimum(limit / (norm + 1e-6), ms.Tensor(1.0, norm.dtype))
+    return tuple(None if grad is None else grad * scale.astype(grad.dtype) for grad in grads), norm
+
+
 def add_gradients(parameters, grads):
     """Add to what each parameter keeps in .grad; one that is listed twice, by itself and in an optimizer, counts once."""
     for parameter, grad in {id(each[0]): each for each in zip(parameters, grads)}.values():
@@ -85,7 +98,12 @@ def gathered(optimizer):
 
 
 def closure_with_gradients(closure, optimizer):
-    """step(closure) wants the loss and its gradients; torch's closures leave the gradients on the parameters."""
+    """step(closure) wants the loss and its gradients; torch's closures leave the gradients on the parameters.
+
+    So does the step() of an optimizer that the project defines itself: it calls the closure for the loss alone.
+    """
+    if "ms_compat" not in type(optimizer).step.__module__:
+        return closure
 
     def evaluate():
         return closure(), gathered(optimizer)
@@ -136,6 +154,11 @@ def leaf(tensor):
         return ms.Parameter(tensor.copy(), name=f"leaf{next(_numbers)}")
     tensor.requires_grad = True
     return tensor
+
+
+def hold_leaf(network, name, tensor):
+    """A tensor that requires a gradient, beside the network's own parameters: its parameters() don't have it."""
+    network.__dict__[name] = leaf(tensor)
 
 
 def leaves_in(value):

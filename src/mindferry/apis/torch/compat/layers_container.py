@@ -6,20 +6,23 @@ from mindspore import nn
 
 
 def hold(cell, name, child):
-    """Give a cell a child. MindSpore refuses a name like "my head" as the beginning of a parameter's, torch doesn't."""
+    """Give a cell a child, which a SequentialCell then runs too.
+
+    MindSpore refuses a name like "my head" as the beginning of a parameter's, torch doesn't.
+    """
     if not isinstance(child, nn.Cell) or re.fullmatch(r"[\w.-]*", name, re.ASCII):
         setattr(cell, name, child)
-        return
-    cell.insert_child_to_cell(name, child)
-    for parameter in child.get_parameters():
-        parameter.name = f"{name}.{parameter.name}"
+    else:
+        cell.insert_child_to_cell(name, child)
+        for parameter in child.get_parameters():
+            parameter.name = f"{name}.{parameter.name}"
+    if isinstance(cell, nn.SequentialCell):
+        cell.cell_list = list(cell._cells.values())
 
 
 def add_module(cell, name, module):
-    """torch.nn.Module.add_module: a SequentialCell also runs the new child."""
+    """torch.nn.Module.add_module."""
     hold(cell, name, module)
-    if isinstance(cell, nn.SequentialCell):
-        cell.cell_list = list(cell._cells.values())
 
 
 class Sequential(nn.SequentialCell):

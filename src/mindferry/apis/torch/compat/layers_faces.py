@@ -167,11 +167,13 @@ class ModulesInside(MutableMapping):
 
 def modules_inside(cell):
     """m._modules: the layers by name, as they are kept."""
-    return ModulesInside(cell)
+    return ModulesInside(cell) if isinstance(cell, nn.Cell) else cell._modules
 
 
 def parameters_inside(cell):
     """m._parameters: the network's own parameters by torch's names, as they are now."""
+    if not isinstance(cell, nn.Cell):
+        return cell._parameters
     names = {"gamma": "weight", "beta": "bias", "embedding_table": "weight"}
     is_renamed = isinstance(cell, (*NORM_LAYERS, nn.Embedding))
     return {names.get(name, name) if is_renamed else name: value for name, value in cell._params.items()}

@@ -91,6 +91,18 @@ def parameter(data=None, requires_grad=True):
     return ms.Parameter(ops.zeros((0,)) if data is None else data.copy(), requires_grad=requires_grad)
 
 
+class ParameterClass(ms.Parameter):
+    """torch.nn.Parameter as a base class. MindSpore makes parameters of a class of its own, which this one joins."""
+
+    def __new__(cls, data=None, *arguments, **keywords):
+        made = parameter(data)
+        made.__class__ = type(cls.__name__, (cls, type(made)), {})
+        return made
+
+    def __init__(self, data=None, requires_grad=True, **keywords):
+        super().__init__(ops.zeros((0,)) if data is None else data.copy(), requires_grad=requires_grad)
+
+
 def buffer(data, persistent=True):
     """torch.nn.Buffer: a parameter without gradient, so that checkpoints hold it; a plain tensor if they should not."""
     if data is None or not persistent:
@@ -155,6 +167,11 @@ def buffers(cell, recurse=True):
     """torch.nn.Module.buffers."""
     for _, tensor in named_buffers(cell, "", recurse):
         yield tensor
+
+
+def buffers_inside(cell):
+    """m._buffers: the network's own buffers by name, as they are now."""
+    return dict(named_buffers(cell, recurse=False)) if isinstance(cell, nn.Cell) else cell._buffers
 
 
 def get_parameter(cell, target):

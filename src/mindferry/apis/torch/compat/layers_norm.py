@@ -324,3 +324,23 @@ class LocalResponseNorm(nn.Cell):
         for start in range(1, self.size):
             total = total + padded[:, start : start + channels]
         return input / ops.pow(total / self.size * self.alpha + self.k, self.beta)
+
+
+class BatchCount:
+    """torch's num_batches_tracked, for a norm that counts by itself; it is no part of a checkpoint."""
+
+    def __get__(self, cell, owner=None):
+        if cell is None or not cell.track_running_stats:
+            return None
+        if cell.batches is not None:
+            raise NotImplementedError("momentum=None: a norm that counts its own batches needs a momentum in MindSpore")
+        return cell.__dict__.setdefault("batches_seen", ms.Tensor(0, ms.int64))
+
+    def __set__(self, cell, value):
+        cell.__dict__["batches_seen"] = value
+
+
+def counts_batches(kind):
+    """A class that derives from a batch norm and counts its batches."""
+    kind.num_batches_tracked = BatchCount()
+    return kind

@@ -221,8 +221,11 @@ class GradientOptimizer(Optimizer):
 
         def step(self, closure=None):
             """What super().step() does: the update with the gradients that the parameters keep."""
-            loss, grads = (None, [getattr(p, "grad", None) for p in self.parameters]) if closure is None else closure()
-            if closure is None and all(grad is None for grad in grads):
+            loss = None if closure is None else closure()
+            loss, grads = (
+                loss if isinstance(loss, tuple) else (loss, [getattr(p, "grad", None) for p in self.parameters])
+            )
+            if all(grad is None for grad in grads):
                 raise RuntimeError("no parameter has a gradient: call optimizer(grads) with those from value_and_grad")
             self.update(grads)
             return loss

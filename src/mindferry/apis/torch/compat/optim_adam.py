@@ -47,22 +47,25 @@ class Adam(GradientOptimizer):
         beta2, decay = group["betas"][1], group["weight_decay"]
         # The kernel takes 1 - beta2 in float32, which is 1e-5 off for 0.999: its second moment is off by this factor.
         excess = 1.0 if group["amsgrad"] else math.sqrt(float(np.float32(1) - np.float32(beta2)) / (1 - beta2))
-        root = ops.sqrt(-ops.expm1(step * math.log(beta2 or 1e-45))) * excess
-        size, eps = lr * root / bias_correction(beta1, step), root * group["eps"]
+        exact = ops.sqrt(-ops.expm1(step * math.log(beta2 or 1e-45)))
+        root, rate = exact * excess, lr / bias_correction(beta1, step)
+        size, eps = rate * root, root * group["eps"]
+        kept, fused = 1 - lr * decay, ops.Adam()  # made once: to make an operator takes longer than to run it
         for i, (p, grad) in enumerate(zip(params, grads)):
             if decay != 0 and group["decoupled_weight_decay"]:
-                ops.assign(p, p * (1 - lr * decay))
+                ops.assign(p, p * kept)
             else:
                 grad = decayed(grad, p, decay)
             m, v = slots["exp_avg"][i], slots["exp_avg_sq"][i]
-            if group["amsgrad"]:
-                largest = slots["max_exp_avg_sq"][i]
+            if group["amsgrad"] or p.dtype == ms.float64:  # which the kernel refuses
                 ops.assign(m, m + (grad - m) * (1 - beta1))
                 ops.assign(v, v * beta2 + grad * grad * (1 - beta2))
-                ops.assign(largest, ops.maximum(largest, v))
-                ops.assign(p, p - size * m / (ops.sqrt(largest) + eps))
+                largest = ops.maximum(slots["max_exp_avg_sq"][i], v) if group["amsgrad"] else v
+                if group["amsgrad"]:
+                    ops.assign(slots["max_exp_avg_sq"][i], largest)
+                ops.assign(p, p - rate * exact * m / (ops.sqrt(largest) + exact * group["eps"]))
             else:
-                ops.Adam()(p, m, v, 0.0, 0.0, size, beta1, beta2, eps, grad)
+                fused(p, m, v, 0.0, 0.0, size, beta1, beta2, eps, grad)
 
 
 class AdamW(Adam):

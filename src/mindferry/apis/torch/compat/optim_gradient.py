@@ -40,12 +40,13 @@ class SGD(GradientOptimizer):
 
     def update_group(self, group, slots, step, lr, momentum, params, grads):
         share = 1 - group["dampening"] * (step > 1).astype(ms.float32)
+        fused = ops.ApplyMomentum()  # made once: to make an operator takes longer than to run it
         for i, (p, grad) in enumerate(zip(params, grads)):
             grad = decayed(grad, p, group["weight_decay"])
             if group["momentum"] == 0:
                 ops.assign_sub(p, grad * lr)
-            elif group["dampening"] == 0 and not group["nesterov"]:
-                ops.ApplyMomentum()(p, slots["momentum_buffer"][i], lr, grad, momentum)
+            elif group["dampening"] == 0 and not group["nesterov"] and p.dtype != ms.float64:  # the kernel refuses it
+                fused(p, slots["momentum_buffer"][i], lr, grad, momentum)
             else:
                 buffer = slots["momentum_buffer"][i]
                 ops.assign(buffer, buffer * momentum + grad * share)
@@ -85,7 +86,7 @@ class RMSprop(GradientOptimizer):
         return {name: ops.zeros_like(p) for name in names}
 
     def update_group(self, group, slots, step, lr, momentum, params, grads):
-        alpha = group["alpha"]
+        alpha, fused = group["alpha"], ops.ApplyMomentum()
         for i, (p, grad) in enumerate(zip(params, grads)):
             grad = decayed(grad, p, group["weight_decay"])
             square = slots["square_avg"][i]
@@ -96,8 +97,12 @@ class RMSprop(GradientOptimizer):
                 ops.assign(mean, mean + (grad - mean) * (1 - alpha))
                 variance = square - mean * mean
             change = grad / (ops.sqrt(variance) + group["eps"])
-            if group["momentum"] > 0:
-                ops.ApplyMomentum()(p, slots["momentum_buffer"][i], lr, change, momentum)
+            if group["momentum"] > 0 and p.dtype == ms.float64:
+                buffer = slots["momentum_buffer"][i]
+                ops.assign(buffer, buffer * momentum + change)
+                ops.assign_sub(p, buffer * lr)
+            elif group["momentum"] > 0:
+                fused(p, slots["momentum_buffer"][i], lr, change, momentum)
             else:
                 ops.assign_sub(p, change * lr)
 

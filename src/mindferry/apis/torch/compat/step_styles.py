@@ -28,6 +28,17 @@ class BatchRows:
         return (tuple(each.asnumpy() for _, each in zip(self.columns, batch)) for batch in self.loader)
 
 
+class NetworkWithLoss(nn.Cell):
+    """nn.WithLossCell for batches of more parts: the network takes the first `count`, the loss its result and the others."""
+
+    def __init__(self, network, loss, count):
+        super().__init__(auto_prefix=False)
+        self.network, self.loss, self.count = network, loss, count
+
+    def construct(self, *batch):
+        return self.loss(self.network(*batch[: self.count]), *batch[self.count :])
+
+
 def compiled_update(optimizer):
     """optimizer(grads), compiled. Learning rates may change later, other settings of the groups are compiled in."""
     if isinstance(optimizer, nn.Optimizer) or not hasattr(optimizer, "update_group"):

@@ -12,20 +12,25 @@ from .functions_shape import tile
 def overwrite(x, value):
     """Write into a tensor that others hold too. Gradients go through an indexed assignment; ops.assign would cut them off."""
     if isinstance(x, ms.Parameter):
-        ops.assign(x, value)
+        ops.assign(x, in_shape_of(x, value) if isinstance(value, ms.Tensor) else value)
     else:
         x[...] = value
 
 
+def in_shape_of(parameter, value):
+    """A value for a Conv1d's weight, which has an axis more in MindSpore: (out, in, 1, width)."""
+    return value.reshape(parameter.shape) if value.ndim == 3 and parameter.ndim == 4 else value
+
+
 def write_entry(holder, key, value):
-    """holder[key] changes in place: a parameter gets the value, in its own shape and type; anything else is replaced."""
+    """holder[key] changes in place: a tensor in a list or a dictionary gets the value, in its own shape and type."""
     held = holder[key]
-    if not isinstance(held, ms.Parameter):
+    if isinstance(holder, ms.Tensor) or not isinstance(held, ms.Tensor):
         holder[key] = value
         return
     value = ms.Tensor(value, held.dtype) if not isinstance(value, ms.Tensor) else value.astype(held.dtype)
     value = value.reshape(held.shape) if value.size == held.size else value.broadcast_to(held.shape)
-    ops.assign(held, value)
+    overwrite(held, value)
 
 
 def deepcopy(value):

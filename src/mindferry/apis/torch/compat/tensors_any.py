@@ -6,20 +6,8 @@ from mindspore import ops
 from .functions_shape import as_shape, squeeze
 from .layers_module import cell_to
 
-DTYPES = (
-    ms.float16,
-    ms.bfloat16,
-    ms.float32,
-    ms.float64,
-    ms.int8,
-    ms.int16,
-    ms.int32,
-    ms.int64,
-    ms.uint8,
-    ms.bool_,
-    ms.complex64,
-    ms.complex128,
-)
+FRACTIONS = (ms.float16, ms.bfloat16, ms.float32, ms.float64, ms.complex64, ms.complex128)
+DTYPES = (*FRACTIONS, ms.int8, ms.int16, ms.int32, ms.int64, ms.uint8, ms.bool_)
 TYPES_BY_NAME = {
     "Float": ms.float32,
     "Double": ms.float64,
@@ -97,8 +85,8 @@ def tensor_same(x, *args, **kwargs):
 
 
 def tensor_clone(x, memory_format=None):
-    """torch's x.clone()."""
-    return x.copy()
+    """torch's x.clone(): no gradient flows through Parameter.copy()."""
+    return ops.deepcopy(x)
 
 
 def tensor_detach(x):
@@ -124,10 +112,9 @@ def tensor_tolist(x):
 def tensor_to(x, *args, **kwargs):
     """torch's x.to: a type, or another tensor's; devices are MindSpore's own affair."""
     for each in (*args, *kwargs.values()):
-        if isinstance(each, ms.Tensor):
-            return x.astype(each.dtype)
-        if each in DTYPES:
-            return x.astype(each)
+        kind = each.dtype if isinstance(each, ms.Tensor) else each
+        if kind in DTYPES:
+            return (x if kind in FRACTIONS else ops.stop_gradient(x)).astype(kind)
     return x
 
 
@@ -167,27 +154,27 @@ def tensor_bfloat16(x, memory_format=None):
 
 def tensor_long(x, memory_format=None):
     """torch's x.long()."""
-    return x.astype(ms.int64)
+    return ops.stop_gradient(x).astype(ms.int64)
 
 
 def tensor_int(x, memory_format=None):
     """torch's x.int()."""
-    return x.astype(ms.int32)
+    return ops.stop_gradient(x).astype(ms.int32)
 
 
 def tensor_short(x, memory_format=None):
     """torch's x.short()."""
-    return x.astype(ms.int16)
+    return ops.stop_gradient(x).astype(ms.int16)
 
 
 def tensor_byte(x, memory_format=None):
     """torch's x.byte()."""
-    return x.astype(ms.uint8)
+    return ops.stop_gradient(x).astype(ms.uint8)
 
 
 def tensor_bool(x, memory_format=None):
     """torch's x.bool()."""
-    return x.astype(ms.bool_)
+    return ops.stop_gradient(x).astype(ms.bool_)
 
 
 def tensor_new_full(x, size, fill_value, *, dtype=None, device=None, requires_grad=False):
@@ -217,10 +204,11 @@ def tensor_element_size(x):
 
 
 def tensor_requires_grad(x, requires_grad=True):
-    """torch's x.requires_grad_."""
+    """torch's x.requires_grad_: a parameter stays one, another tensor is cut off from gradients."""
     if isinstance(x, ms.Parameter):
         x.requires_grad = requires_grad
-    return x
+        return x
+    return x if requires_grad else ops.stop_gradient(x)
 
 
 def module_children(cell):

@@ -5,6 +5,7 @@ import functools
 
 import mindspore as ms
 from mindspore import nn, ops
+from mindspore.common.api import _pynative_executor
 
 
 class FunctionContext:
@@ -35,7 +36,11 @@ class FunctionCell(nn.Cell):
         self.function, self.context = function, FunctionContext(inputs)
 
     def construct(self, *inputs):
-        return self.function.forward(self.context, *inputs)
+        if not hasattr(self.function, "setup_context"):
+            return self.function.forward(self.context, *inputs)
+        output = self.function.forward(*inputs)
+        self.function.setup_context(self.context, inputs, output)
+        return output
 
     def bprop(self, *values):
         inputs, gradient = values[:-2], values[-1]
@@ -65,6 +70,22 @@ class no_context(contextlib.ContextDecorator):
         return self
 
     def __exit__(self, *error):
+        return False
+
+
+class no_grad(contextlib.ContextDecorator):
+    """torch.no_grad as a value, such as one of two contexts: what is computed inside has no gradient. PyNative mode."""
+
+    def __init__(self, mode=True):
+        self.is_off, self.was_on = bool(mode), True
+
+    def __enter__(self):
+        self.was_on = _pynative_executor.enable_grad()
+        if self.is_off:
+            _pynative_executor.set_enable_grad(False)
+
+    def __exit__(self, *error):
+        _pynative_executor.set_enable_grad(self.was_on)
         return False
 
 

@@ -6,6 +6,8 @@ import mindspore as ms
 import numpy as np
 from mindspore import ops
 
+from .tensors import in_shape_of
+
 
 class Generator(ms.Generator):
     """torch.Generator: takes a device, which has no meaning here."""
@@ -15,9 +17,9 @@ class Generator(ms.Generator):
 
 
 def copied(x, source):
-    """What x.copy_(source) puts into x."""
-    source = source if isinstance(source, ms.Tensor) else ms.Tensor(source)
-    return ops.broadcast_to(source.astype(x.dtype), x.shape)
+    """What x.copy_(source) puts into x: values in memory of their own, which a parameter's next step leaves alone."""
+    source = ops.deepcopy(source) if isinstance(source, ms.Tensor) else ms.Tensor(source)
+    return ops.broadcast_to(in_shape_of(x, source).astype(x.dtype), x.shape)
 
 
 def fill_diagonal(x, fill_value, wrap=False):

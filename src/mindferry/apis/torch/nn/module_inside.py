@@ -22,6 +22,12 @@ rule(
     to="compat.parameters_inside",
     cases=[Case("nn.ReLU()._parameters", "ms_compat.parameters_inside(nn.ReLU())", runs=False, why=STRUCTURE)],
 )
+rule(
+    "torch.nn.Module._buffers",
+    form=Form.ATTRIBUTE,
+    to="compat.buffers_inside",
+    cases=[Case("nn.ReLU()._buffers", "ms_compat.buffers_inside(nn.ReLU())", runs=False, why=STRUCTURE)],
+)
 LOADED = "tests/convert/test_load_hooks.py loads through it"
 rule(
     "torch.nn.Module._register_load_state_dict_pre_hook",

@@ -235,11 +235,15 @@ CLASSES = {
     "conv._ConvTransposeNd": "compat.TRANSPOSED_CONVOLUTIONS",
     "dropout._DropoutNd": "compat.DROPOUTS",
 }
+BASES = {"batchnorm._BatchNorm": "compat.SyncBatchNorm", "batchnorm._NormBase": "compat.SyncBatchNorm"}
 for name, target in CLASSES.items():
     rule(
         f"torch.nn.modules.{name}",
         to=target,
         like=target,
+        base=BASES.get(name, ""),
+        is_group=target[7:].isupper(),
+        advice="derive from the layer itself, such as nn.Conv2d",
         differs="for isinstance",
         params=NAMES if name.startswith("batchnorm") else {},
         cases=[

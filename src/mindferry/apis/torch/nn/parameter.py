@@ -12,6 +12,7 @@ from ..._own_memory import owned
     rename={"data": "default_input"},
     positional=1,
     like="compat.parameter",
+    base="compat.ParameterClass",
     cases=[
         Case("nn.Parameter(x) * y", "ms.Parameter(x.copy()) * y", shapes=((2, 3), (2, 3)), gradient=False),
         Case(

@@ -6,6 +6,9 @@ from ... import Case, Form, rule
 from ..._call import Call
 from .._framework import DTYPES
 from .._typed_tensors import TYPED_NAMES
+from ._whole_numbers import lets_gradient_through
+
+WHOLE = frozenset("long int short int8 int16 int32 int64 uint8 bool LongTensor IntTensor BoolTensor ByteTensor".split())
 
 DEVICE_WORDS = (
     "device",
@@ -40,10 +43,12 @@ def role(call: Call, node: ast.expr) -> str:
         and not node.args
     ):
         return "dtype"  # x.type(y.type())
-    if kind.is_tensor and not _is_named_as_type(call, node):
-        return "tensor"
     if kind.kind in ("str", "int", "none") or (kind.kind == "instance" and kind.qual == "torch.device"):
         return "device"
+    if isinstance(node, ast.Name) and _role_by_name(node) == "device":
+        return "device"  # even if it is the argument of a network's forward
+    if kind.is_tensor and not _is_named_as_type(call, node):
+        return "tensor"
     return "dtype" if kind.is_tensor else _role_by_name(node)
 
 
@@ -120,7 +125,8 @@ def to(call: Call) -> None:
         )
         return
     types = [text for each in places if (text := dtype_text(call, each))]
-    call.replace(f"{call.target}.to({types[-1]})" if types else call.target)
+    target = _cast_subject(call, is_whole=any(_is_whole(call, each) for each in places))
+    call.replace(f"{target}.to({types[-1]})" if types else call.target)
 
 
 @rule(
@@ -158,7 +164,7 @@ def type_(call: Call) -> None:
         else:
             call.replace(f"{call.target}.dtype")
     elif _is_told(call, call.given["dtype"]) and (text := dtype_text(call, call.given["dtype"])):
-        call.replace(f"{call.target}.to({text})")
+        call.replace(f"{_cast_subject(call, _is_whole(call, call.given['dtype']))}.to({text})")
     else:
         call.ask("the type can't be told", "write x.to(ms.float32) or the type that is meant")
 
@@ -198,7 +204,22 @@ def _cast(method: str, dtype: str, native: str = "") -> None:
         cases=[Case(f"x.{method}()", after, inputs=inputs, gradient=False)],
     )
     def cast(call: Call) -> None:
-        call.replace(f"{call.target}.{native}()" if native else f"{call.target}.to({call.name(f'mindspore.{dtype}')})")
+        target = _cast_subject(call, is_whole="float" not in dtype and "complex" not in dtype)
+        call.replace(f"{target}.{native}()" if native else f"{target}.to({call.name(f'mindspore.{dtype}')})")
+
+
+def _cast_subject(call: Call, is_whole: bool) -> str:
+    """What is cast; to whole numbers without the gradient that torch does not let through either."""
+    if is_whole and lets_gradient_through(call):
+        return f"{call.name('mindspore.ops.stop_gradient')}({call.of(call.subject)})"
+    return call.target
+
+
+def _is_whole(call: Call, node: ast.expr) -> bool:
+    """Whether an argument names a type of whole numbers or truth values."""
+    kind = call.reading.type(node)
+    name = kind.qual.rpartition(".")[2] if kind.kind in ("ref", "value") else ""
+    return name in WHOLE
 
 
 for _method, _dtype in (

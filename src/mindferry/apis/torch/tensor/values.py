@@ -185,17 +185,31 @@ rule(
     cases=[
         Case("x.requires_grad_() * 2", "x * 2", shapes=((2, 3),)),
         Case("x.requires_grad_(False) * 2", "ops.stop_gradient(x) * 2", inputs=("float32[2,3]",), gradient=False),
+        Case(
+            "nn.Parameter(x).requires_grad_(False) * y",
+            "ms_compat.tensor_requires_grad(ms.Parameter(x.copy()), False) * y",
+            shapes=((2, 3), (2, 3)),
+            gradient=False,
+        ),
+        Case(
+            "x.requires_grad_(bool(y.sum() > 0)) * 2",
+            "ms_compat.tensor_requires_grad(x, bool(y.sum() > 0)) * 2",
+            shapes=((2, 3), (2, 3)),
+            gradient=False,
+        ),
     ],
 )
 def requires_grad(call: Call) -> None:
-    if call.literal("requires_grad", True) is True:
+    """A parameter stays a parameter; which one it is, and by a flag that is known at run time only, a helper tells."""
+    flag = call.literal("requires_grad", True)
+    is_made = isinstance(call.subject, ast.Call) and call.reading.type(call.subject.func).qual.endswith("Parameter")
+    if flag is True and not is_made:
         call.replace(call.target)
-    elif call.literal("requires_grad") is False:
+    elif flag is False and not is_made and not isinstance(call.subject, ast.Attribute):
         detach(call)
     else:
-        call.leave(
-            "whether gradients are wanted is known at run time only", "use ops.stop_gradient(x) where they are not"
-        )
+        wanted = call.text("requires_grad") if call.has("requires_grad") else "True"
+        call.replace(f"{call.name('compat.tensor_requires_grad')}({call.of(call.subject)}, {wanted})")
 
 
 @rule(

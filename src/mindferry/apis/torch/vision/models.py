@@ -20,5 +20,5 @@ for _name in MODELS:
         f"torchvision.models.{_name}",
         missing="is a network of torchvision's, whose source is not part of this project",
         strategy="equivalent",
-        advice="copy the model's file from torchvision into the project and convert it with the rest; its weights load with `mindferry weights`",
+        advice="convert with --with torchvision, which brings the network along; its weights load with `mindferry weights`",
     )

@@ -205,8 +205,9 @@ def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], bas
         found.changes.append(InPlaceChange(call, base.value, How.BIND, suffix=".grad"))
         return
     is_data = isinstance(base, ast.Attribute) and base.attr == "data"
-    if is_bare and (is_data or (is_parameter(base) and not isinstance(base, ast.Name))):
-        found.changes.append(InPlaceChange(call, base, How.SET_DATA))
+    if is_bare and (is_data or is_parameter(base)):
+        is_certain = is_data or not isinstance(base, ast.Attribute) or _is_held_by_module(facts, base)
+        found.changes.append(InPlaceChange(call, base, How.SET_DATA if is_certain else How.OVERWRITE))
     elif isinstance(base, ast.Name):
         _plan_name(facts, found, names, call, base)
     elif isinstance(base, ast.Subscript):
@@ -278,8 +279,10 @@ def _plan_item(facts: Facts, found: InPlace, chain: list[ast.Call], base: ast.Su
     elif isinstance(base.value, ast.Subscript) and facts.reading.type(base.value.value).is_tensor:
         _refuse(facts, found, chain, "an index of an index makes a copy in MindSpore", "write one index: x[i, j]")
     elif is_bare:
-        how = How.ENTRY if _may_hold_parameters(owner, base.slice) else HOW_IN_TUPLES.get(owner.kind, How.ITEM)
-        value = "" if how is How.OVERWRITE else _filling(facts, chain[0])
+        is_entry = _may_hold_parameters(owner, base.slice) or _is_given(facts, base.value, owner)
+        how = How.ENTRY if is_entry else HOW_IN_TUPLES.get(owner.kind, How.ITEM)
+        is_filled = owner.is_tensor or how is How.ENTRY  # an entry of a list is a tensor, and stays one
+        value = _filling(facts, chain[0]) if is_filled else ""
         found.changes.append(InPlaceChange(chain[0], base, how, value))
     else:
         _refuse(
@@ -296,6 +299,13 @@ def _may_hold_parameters(owner: Type, key: ast.expr) -> bool:
     if isinstance(key, ast.Slice | ast.Tuple):
         return False
     return owner.kind == "unknown" or (owner.kind == "dict" and bool(owner.qual))
+
+
+def _is_given(facts: Facts, holder: ast.expr, kind: Type) -> bool:
+    """Whether a caller gives the list or dictionary, and so may have other names for the tensors in it."""
+    if kind.kind not in ("list", "dict") or not isinstance(holder, ast.Name):
+        return False
+    return facts.derived(Names).binding(holder).how == "argument"
 
 
 def _filling(facts: Facts, call: ast.Call) -> str:

@@ -57,19 +57,23 @@ def _is_read_by_caller(facts: Facts, base: ast.Name) -> bool:
     given = [
         (call, call.args[position])
         for call in facts.source.of(ast.Call)
-        if _is_called(call.func, function.name, is_method) and 0 <= position < len(call.args)
+        if _is_called(facts, call.func, function, is_method) and 0 <= position < len(call.args)
     ]
     if not all(facts.reading.type(each).is_tensor for _, each in given):
         return False  # `total = add(0, x)`: what is no tensor can't be written to
     return any(isinstance(each, ast.Name) and _is_read_again(facts, names, call, each) for call, each in given)
 
 
-def _is_called(function: ast.expr, name: str, is_method: bool) -> bool:
-    match function:
-        case ast.Name(id=called):
-            return called == name and not is_method
-        case ast.Attribute(value=ast.Name(id="self"), attr=called):
-            return called == name and is_method
+def _is_called(facts: Facts, called: ast.expr, function: ast.FunctionDef, is_method: bool) -> bool:
+    match called:
+        case ast.Name(id=name):
+            return name == function.name and not is_method
+        case ast.Attribute(value=owner, attr=name) if name == function.name and is_method:
+            kind, home = facts.reading.type(owner), facts.parents.get(function)
+            is_own = isinstance(owner, ast.Name) and owner.id == "self"
+            return is_own or (
+                kind.kind == "instance" and home is not None and kind.qual == facts.reading.owners.get(home)
+            )
     return False
 
 

@@ -62,6 +62,9 @@ def _certain(facts: Facts, how: How, target: ast.expr) -> How:
         case ast.Attribute(attr="data", value=ast.Name() as owner) if how is How.SET_DATA:
             is_parameter = facts.derived(Names).binding(owner).is_parameter or looks_like_parameter(owner.id)
             return how if is_parameter else How.OVERWRITE
+        case ast.Attribute(attr="data", value=ast.Attribute(attr="weight", value=layer)) if how is How.SET_DATA:
+            base = facts.reading.symbols.torch_base(facts.reading.type(layer).qual) or facts.reading.type(layer).qual
+            return How.OVERWRITE if facts.uses.has(Use.FLAT_CONVOLUTION, base) else how
     return how
 
 

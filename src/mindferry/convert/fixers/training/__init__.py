@@ -17,17 +17,22 @@ AFTER = ("set_training_mode",)
 
 def plan(facts: Facts) -> Iterator[Change]:
     derived, known = derivatives.find(facts)
-    found, refused = steps.find(facts)
+    found, refused = facts.derived(steps.find)
     yield from (*known, *refused)
-    plain = {statement for each in found if each.step is not None for statement in (each.step, *each.idle, *each.clips)}
+    plain: set[ast.stmt] = {
+        statement
+        for each in found
+        if each.step is not None
+        for statement in (each.step, *each.idle, *(clip.statement for clip in each.clips))
+    }
     for statement in (*(own for each in found for own in (each.statement, *each.merged)), *plain):
-        assert isinstance(statement.value, ast.Call)
+        assert isinstance(statement, ast.Expr | ast.Assign) and isinstance(statement.value, ast.Call)
         yield claim(statement.value, statement.value.func)
     yield from _kept_gradients(facts, plain)
     yield AtEnd(partial(_write, facts, found, derived))
 
 
-def _kept_gradients(facts: Facts, plain: set[ast.Expr]) -> Iterator[Change]:
+def _kept_gradients(facts: Facts, plain: set[ast.stmt]) -> Iterator[Change]:
     """step(), zero_grad() and clipping outside the plain form work on the gradients that the parameters keep."""
     for node in facts.source.of(ast.Call):
         if not isinstance(node.func, ast.Attribute) or facts.parents.get(node) in plain:

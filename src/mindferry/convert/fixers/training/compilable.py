@@ -27,6 +27,8 @@ EXPRESSIONS = (ast.Lambda, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, a
 HOST = frozenset(
     "item asnumpy tolist numpy append extend pop insert setdefault update".split()
 )  # on values of the host
+RECURRENT = frozenset(("LSTM", "GRU", "RNN"))
+CONSTANT_MATH = frozenset("sqrt log exp pow ceil floor".split())  # of shapes and settings, which are numbers
 FUNCTIONS = frozenset("range len enumerate zip reversed isinstance tuple list int float bool super".split())
 ASKS_AT_RUN_TIME = re.compile(r"\b(any_|backward|random|write_)\w*\(")  # helpers that look at what they are given
 
@@ -45,12 +47,8 @@ def check_compiles(draft: Draft, each: Backward) -> None:
         if isinstance(node, ast.ImportFrom) and not draft.framework.is_own(node.module or "")
         for alias in node.names
     }
-    waiting: dict[str, list[ast.stmt]] = {
-        f"{network.name}.{method.name}": method.body
-        for network in networks
-        for method in network.body
-        if isinstance(method, ast.FunctionDef) and not method.name.startswith("__")
-    }
+    _check_speed(draft)
+    waiting = _methods_that_run(networks, each.lifted)
     waiting["the step"] = each.lifted
     seen = set()
     while waiting:
@@ -67,6 +65,32 @@ def check_compiles(draft: Draft, each: Backward) -> None:
         if foreign := sorted(called & imported):
             raise Refused(f"{name} calls {foreign[0]}, which is defined in another file")
         waiting |= {each: functions[each].body for each in called & functions.keys() - seen}
+
+
+def _methods_that_run(networks: list[ast.ClassDef], lifted: list[ast.stmt]) -> dict[str, list[ast.stmt]]:
+    """forward() and what it reaches; a method that only __init__ calls is not compiled."""
+    methods = [
+        (network.name, method) for network in networks for method in network.body if isinstance(method, ast.FunctionDef)
+    ]
+    found: dict[str, list[ast.stmt]] = {}
+    waiting = {"forward"} | {node.attr for each in lifted for node in walk(each) if isinstance(node, ast.Attribute)}
+    seen: set[str] = set()
+    while waiting:
+        reached = [(owner, method) for owner, method in methods if method.name in waiting]
+        seen |= waiting
+        waiting = {node.attr for _, each in reached for node in walk(each) if isinstance(node, ast.Attribute)} - seen
+        found |= {f"{owner}.{method.name}": method.body for owner, method in reached if method.name != "__init__"}
+    return found
+
+
+def _check_speed(draft: Draft) -> None:
+    """Recurrent layers have a kernel of their own in PyNative mode, and are a graph of all their steps in a compiled one."""
+    for call in draft.source.of(ast.Call):
+        name = draft.api(call.func).rpartition(".")[2]
+        if name in RECURRENT and draft.api(call.func).endswith(f"nn.{name}"):
+            raise Refused(
+                f"its {name} runs as one kernel now, and step by step once it is compiled, which takes longer"
+            )
 
 
 def _is_network(draft: Draft, node: ast.ClassDef) -> bool:
@@ -103,7 +127,9 @@ def _is_known(called: ast.expr) -> bool:
         case ast.Name(id=name):
             is_own = name[:1].islower() and not hasattr(builtins, name)  # a network or loss; classes are not made here
             return name in FUNCTIONS or is_own
-        case ast.Attribute(value=ast.Name(id="np" | "math" | "random" | "os" | "time")):
+        case ast.Attribute(value=ast.Name(id="math"), attr=name):
+            return name in CONSTANT_MATH
+        case ast.Attribute(value=ast.Name(id="np" | "random" | "os" | "time")):
             return False
         case ast.Attribute(attr=name):
             return name not in HOST

@@ -161,7 +161,7 @@ def _is_ones(facts: Facts, weights: ast.expr, outputs: ast.expr) -> bool:
 
 def _between(facts: Facts, before: list[ast.stmt], each: Derivative) -> list[ast.stmt]:
     """The statements that lead from the inputs, as they are last set, to the output."""
-    chosen = flow.slice_for(before, each.outputs)
+    chosen = flow.slice_for(before, each.outputs, facts.derived(sources.changed_by_callees))
     if each.parameters is not None:
         lifted = sources.differentiable(facts, chosen)
     else:

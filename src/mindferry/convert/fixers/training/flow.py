@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ....read.walk import children_of, walk
 from ...facts import Facts
@@ -84,6 +84,23 @@ def _changes_receiver(name: str) -> bool:
     return is_in_place or name in ("append", "extend", "insert", "appendleft", "update", "register_hook")
 
 
+def changed_arguments(function: ast.FunctionDef) -> set[str]:
+    """Arguments that a function changes in place, and never binds anew: `t.mul_(k)`, `t[0] = 1`, `t += k`."""
+    arguments = {each.arg for each in (*function.args.posonlyargs, *function.args.args)}
+    bound: set[str] = set()
+    found: set[str] = set()
+    for node in walk(function):
+        match node:
+            case ast.AugAssign(target=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name))):
+                found.add(name)
+            case ast.Assign(targets=targets):
+                bound |= {each.id for each in targets if isinstance(each, ast.Name)}
+                found |= {key(each.value) for each in targets if isinstance(each, ast.Subscript)}
+            case ast.Call(func=ast.Attribute(attr=method, value=ast.Name(id=name))) if method.endswith("_"):
+                found.add(name)
+    return found & arguments - bound
+
+
 def written_in_order(facts: Facts, statements: Iterable[ast.stmt]) -> list[str]:
     """Plain names that the statements bind, in the order of the text."""
     nodes = [
@@ -104,12 +121,12 @@ def comprehension_names(node: ast.AST) -> Iterator[str]:
             yield from (name.id for name in walk(each.target) if isinstance(name, ast.Name))
 
 
-def slice_for(statements: list[ast.stmt], loss: ast.expr) -> list[ast.stmt]:
-    """The statements, in order, through which a gradient could reach the loss."""
+def slice_for(statements: list[ast.stmt], loss: ast.expr, changed: Mapping[ast.stmt, set[str]]) -> list[ast.stmt]:
+    """The statements, in order, through which a gradient could reach the loss; `changed`: what functions change in place."""
     needed = reads(loss, with_gradient=True)
     chosen: list[ast.stmt] = []
     for statement in reversed(statements):
-        if writes(statement) & needed and not _is_call_of(
+        if (writes(statement) | changed.get(statement, set())) & needed and not _is_call_of(
             statement, ("backward", "manual_backward", "step", "zero_grad")
         ):
             chosen.insert(0, statement)

@@ -146,6 +146,8 @@ def _passed_in(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, n
         )
         if called != function.name or isinstance(call.func, ast.Attribute) != is_method:
             continue
+        if is_method and _is_method_of_another(facts, call, function):
+            continue
         position = names.index(name) - is_method if name in names else -1
         given = [key.value for key in call.keywords if key.arg == name]
         given += [call.args[position]] if 0 <= position < len(call.args) else []
@@ -154,12 +156,25 @@ def _passed_in(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, n
     return 0
 
 
+def _is_method_of_another(facts: Facts, call: ast.Call, method: ast.AST) -> bool:
+    """`critic.update(target)` beside the `update` of an actor: the object is known to be of a class that has its own."""
+    assert isinstance(call.func, ast.Attribute)
+    kind, owner = facts.reading.type(call.func.value), facts.enclosing(method, ast.ClassDef)
+    if kind.kind != "instance" or owner is None:
+        return False
+    known = facts.reading.owners.get(owner, "")
+    symbols = facts.reading.symbols
+    return known not in (kind.qual, *symbols.bases(kind.qual)) and kind.qual not in symbols.bases(known)
+
+
 def _brings_graph(facts: Facts, call: ast.Call, given: ast.expr) -> bool:
     if facts.reading.type(given).kind in detach_no_grad_results.NUMBERS:
         return False
     if sources.carries(facts, given):
         return True
     statement = facts.statement_of(call)
+    if isinstance(given, ast.Name) and sources.is_used_as_object(facts, statement, given.id):
+        return False
     scope = facts.enclosing(statement, *FUNCTIONS) or facts.source.tree
     carrying: set[str] = set()
     for each in _statements(scope):

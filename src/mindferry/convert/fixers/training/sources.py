@@ -46,9 +46,14 @@ def makes_object(facts: Facts, statement: ast.stmt) -> bool:
         case ast.Assign(targets=[ast.Name() as target], value=ast.Call()):
             if facts.reading.type(target).is_tensor:
                 return False
-            scope = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-            return any(_is_object_use(node, target.id) for node in walk(scope))
+            return is_used_as_object(facts, statement, target.id)
     return False
+
+
+def is_used_as_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
+    """Whether the function around the statement calls the name, or asks it for its parameters: it is no tensor there."""
+    scope = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
+    return any(_is_object_use(node, name) for node in walk(scope))
 
 
 def _is_object_use(node: ast.AST, name: str) -> bool:
@@ -146,6 +151,8 @@ def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) ->
     """Whether it runs a network, by whatever functions and objects of the project; `seen`: those that were looked into on the way."""
     symbols, kind = facts.reading.symbols, facts.reading.type(call.func)
     arguments = [*call.args, *(each.value for each in call.keywords)]
+    if gives_no_gradient(facts, call):
+        return False
     if kind.kind == "instance":
         return not _is_loss(facts, call.func) and (
             symbols.is_module(kind.qual) or holds_network(facts, kind.qual, seen)
@@ -166,6 +173,7 @@ def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) ->
     if any(_is_network(facts, argument) for argument in call.args):
         return True
     is_own = isinstance(call.func, ast.Attribute) and flow.key(call.func).startswith("self.")
+    is_own |= isinstance(call.func, ast.Subscript)  # models["encoder"](x)
     is_named = isinstance(call.func, ast.Name) and not _makes_no_gradient(facts, call.func.id)
     is_method = isinstance(call.func, ast.Attribute) and (
         call.func.attr == "forward" or is_named_like_network(call.func.value)
@@ -173,12 +181,70 @@ def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) ->
     return kind.kind in ("unknown", "method") and (is_named or is_own or is_method) and not _is_loss(facts, call.func)
 
 
+def gives_no_gradient(facts: Facts, call: ast.Call) -> bool:
+    """Whether a function or method of this file computes all that it returns under no_grad, or cuts it off."""
+    body = facts.derived(_definitions).get((ast.FunctionDef, _called_definition(facts, call)))
+    if body is None:
+        return False
+    known = facts.derived(_cut_functions)
+    if body not in known:
+        known[body] = _returns_cut_values(facts, body)
+    return known[body]
+
+
+def changed_by_callees(facts: Facts) -> dict[ast.stmt, set[str]]:
+    """`scale_(h, 4.0)`: statements that only call a function or method of this file, and the variables that it changes in place."""
+    found: dict[ast.stmt, set[str]] = {}
+    for statement in facts.source.of(ast.Expr):
+        if not isinstance(call := statement.value, ast.Call):
+            continue
+        function = facts.derived(_definitions).get((ast.FunctionDef, _called_definition(facts, call)))
+        if isinstance(function, ast.FunctionDef):
+            names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+            names = names[1:] if isinstance(facts.parents.get(function), ast.ClassDef) else names
+            changed = flow.changed_arguments(function)
+            given = [value for name, value in zip(names, call.args, strict=False) if name in changed]
+            found[statement] = {flow.key(each) for each in given} - {""}
+    return found
+
+
+def _called_definition(facts: Facts, call: ast.Call) -> str:
+    kind = facts.reading.type(call.func)
+    if kind.kind == "method" and isinstance(call.func, ast.Attribute):
+        owner = facts.reading.type(call.func.value)
+        found = facts.reading.symbols.method(owner.qual, call.func.attr) if owner.kind == "instance" else None
+        return f"{owner.qual}.{call.func.attr}" if found is not None else ""
+    return kind.qual if kind.kind in ("ref", "value") else ""
+
+
+def _cut_functions(facts: Facts) -> dict[ast.AST, bool]:
+    return {}
+
+
+def _returns_cut_values(facts: Facts, body: ast.AST) -> bool:
+    own = make_leaf_parameters.own_nodes(body)
+    returned = [each for each in own if isinstance(each, ast.Return) and each.value is not None]
+    cut = {node for each in own if isinstance(each, ast.With) and flow.is_cut(each) for node in walk(each)}
+    stores = [each for each in own if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+
+    def is_cut(value: ast.expr) -> bool:
+        if isinstance(value, ast.Tuple | ast.List):
+            return all(is_cut(each) for each in value.elts)
+        if isinstance(value, ast.Name):  # an argument keeps the gradient that it has
+            found = [each for each in stores if each.id == value.id]
+            return bool(found) and all(each in cut for each in found)
+        return isinstance(value, ast.Constant) or flow.is_cut(value) or (value in cut and isinstance(value, ast.Call))
+
+    return bool(returned) and all(each.value is not None and is_cut(each.value) for each in returned)
+
+
 def _is_loss(facts: Facts, node: ast.expr) -> bool:
     """torch's own losses have no parameters: a gradient goes through them, but starts elsewhere."""
     kind = facts.reading.type(node)
     if kind.kind == "instance":
         return facts.reading.symbols.framework.role(kind.qual) is Role.LOSS
-    return kind.kind in ("unknown", "method") and looks_like_loss(flow.key(node))
+    is_network = any(word in flow.key(node).lower() for word in ("model", "net"))  # `self.loss_model(inputs, targets)`
+    return kind.kind in ("unknown", "method") and looks_like_loss(flow.key(node)) and not is_network
 
 
 def holds_network(facts: Facts, qual: str, seen: set[str] | None = None) -> bool:

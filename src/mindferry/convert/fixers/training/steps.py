@@ -41,6 +41,16 @@ class Rebound:
     after: str  # what the final value is called outside until its place comes; "" if nobody reads it
 
 
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """What limits the gradients between a plain backward() and its step."""
+
+    statement: ast.Expr | ast.Assign
+    call: ast.Call
+    limit: ast.expr
+    is_by_value: bool  # each gradient by itself; else the norm of all
+
+
 @dataclass(slots=True)
 class Backward:
     """One backward() that can be lifted."""
@@ -67,7 +77,7 @@ class Backward:
     step: ast.Expr | None = None  # the plain form: one step() after it, in the same block
     idle: list[ast.Expr] = field(default_factory=list)
     cleared: list[ast.Expr] = field(default_factory=list)  # zero_grad() calls that have to come before `place`
-    clips: list[ast.Expr] = field(default_factory=list)
+    clips: list[Clip] = field(default_factory=list)
     rebound: dict[str, Rebound] = field(default_factory=dict)
     unbound: list[str] = field(default_factory=list)  # outputs that some ways through the function leave unset
     first_values: list[tuple[ast.stmt, str]] = field(
@@ -106,8 +116,8 @@ class Backward:
 
 def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
     """All of them, and what is known at once; those that can't be lifted become findings."""
-    from . import place_lifted_loss
-    from .write import names_parameters
+    from . import place_lifted_loss, plain_steps
+    from .trained_parameters import names_parameters
 
     found: list[Backward] = []
     planned: list[Change] = []
@@ -138,10 +148,10 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
         except Refused as reason:
             planned += _refuse(facts, node, str(reason))
     lifted: list[Backward] = []
-    for each in (merged := _merge(facts, found)):
+    merged = _merge(facts, found)
+    plain_steps.choose(facts, merged)
+    for each in merged:
         try:
-            if sum(other.scope is each.scope for other in merged) == 1:
-                _plain_step(facts, each)
             place_lifted_loss.settle(facts, each, lifted)
             if each.step is None and not names_parameters(facts, each):
                 raise Refused(
@@ -195,7 +205,7 @@ def _is_loss(facts: Facts, node: ast.expr, call: ast.Call) -> bool:
         and facts.reading.type(call.args[0]).kind in ("str", "int", "float", "bool", "none", "list", "dict")
     ):
         return False
-    return kind in ("tensor", "unknown", "float", "int", "none")
+    return kind in ("tensor", "unknown", "float", "int", "none") or (kind == "foreign" and not call.args)
 
 
 def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> Backward:
@@ -208,7 +218,7 @@ def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> 
     result = Backward(statement, loss, scope, block, [], statement, only=given.get("inputs"))
     if given.get("gradient") is not None or facts.is_use(Use.BACKWARD_FUNCTION, call.func):
         result.directions[loss] = given.get("gradient") or ast.Constant(None)
-    chosen = flow.slice_for(before, loss)
+    chosen = flow.slice_for(before, loss, facts.derived(sources.changed_by_callees))
     lifted = sources.differentiable(facts, chosen)
     lifted = sources.with_their_start(lifted, chosen, facts.block_of(lifted[0])) if lifted else lifted
     if not lifted and not sources.carries(facts, loss):
@@ -328,74 +338,6 @@ def is_optimizer_method(facts: Facts, node: ast.AST, name: str) -> bool:
     return False
 
 
-def _plain_step(facts: Facts, each: Backward) -> None:
-    """One backward, one step of one optimizer right after it, gradients cleared in the same block: the idiomatic form."""
-    block = each.block
-    position = block.index(each.statement)
-    steps = [
-        s for s in block[position + 1 :] if isinstance(s, ast.Expr) and is_optimizer_method(facts, s.value, "step")
-    ]
-    idle = [s for s in block if isinstance(s, ast.Expr) and clears(facts, s.value)]
-    everywhere = [node for node in walk(each.scope) if is_optimizer_method(facts, node, "step")]
-    touches = any(
-        isinstance(node, ast.Attribute) and node.attr in ("grad", "unscale_", "add_param_group")
-        for node in walk(each.scope)
-    )
-    if (
-        len(steps) != 1
-        or len(everywhere) != 1
-        or not idle
-        or touches
-        or each.merged
-        or each.directions
-        or each.only is not None
-        or not isinstance(each.loss, ast.Name)
-    ):
-        return
-    call = steps[0].value
-    assert isinstance(call, ast.Call)
-    if call.args or call.keywords or _may_be_none(each, call):
-        return
-    between = block[position + 1 : block.index(steps[0])]
-    clips = [
-        s for s in between if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) and _is_clip(facts, s.value)
-    ]
-    nets = sources.networks(facts, [*each.lifted, each.loss])
-    handles = {flow.key(call.func.value), *(nets or [])} if isinstance(call.func, ast.Attribute) else set()
-    if any(flow.reads(s) & handles or _clips(facts, s) or _reads_parameters(s) for s in between if s not in clips):
-        return  # what gets the optimizer or the network may look at the gradients that parameters keep
-    if clips and (
-        nets is None
-        or len(nets) != 1
-        or any(f"{nets[0]}.parameters()" not in facts.source.text(clip) for clip in clips)
-    ):
-        return  # the norm is over other parameters than the optimizer's
-    if len(clips) != sum(
-        _clips(facts, statement) for statement in walk(each.scope) if isinstance(statement, ast.Expr | ast.Assign)
-    ):
-        return
-    each.step, each.idle, each.clips = steps[0], list(idle), clips
-
-
-def _reads_parameters(statement: ast.stmt) -> bool:
-    return any(
-        isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters") for node in walk(statement)
-    )
-
-
-def _may_be_none(each: Backward, step: ast.Call) -> bool:
-    """`def run(model, loader, opt=None)`: without an optimizer there are no parameters to prepare a gradient function for."""
-    assert isinstance(step.func, ast.Attribute)
-    if not isinstance(each.scope, ast.FunctionDef | ast.AsyncFunctionDef) or not isinstance(step.func.value, ast.Name):
-        return False
-    arguments = each.scope.args
-    optional = [
-        *(arguments.args[len(arguments.args) - len(arguments.defaults) :] if arguments.defaults else []),
-        *arguments.kwonlyargs,
-    ]
-    return any(argument.arg == step.func.value.id for argument in optional)
-
-
 def clears(facts: Facts, node: ast.expr) -> bool:
     if is_optimizer_method(facts, node, "zero_grad"):
         return True
@@ -404,19 +346,3 @@ def clears(facts: Facts, node: ast.expr) -> bool:
             kind = facts.reading.type(receiver)
             return kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual)
     return False
-
-
-def _clips(facts: Facts, node: ast.AST) -> bool:
-    """torch's clipping, or somebody's: `accelerator.clip_grad_norm_(...)`."""
-    return any(
-        isinstance(each, ast.Call)
-        and (facts.is_use(Use.CLIPS, each.func) or getattr(each.func, "attr", "").startswith("clip_grad"))
-        for each in walk(node)
-    )
-
-
-def _is_clip(facts: Facts, call: ast.Call) -> bool:
-    """The plain clip_grad_norm_(parameters, limit)."""
-    names = [keyword.arg for keyword in call.keywords]
-    is_plain = (len(call.args), names) in ((2, []), (1, ["max_norm"]))
-    return is_plain and facts.is_use(Use.CLIPS_NORM, call.func)

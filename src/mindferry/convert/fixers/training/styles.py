@@ -17,7 +17,7 @@ from .steps import Backward
 NOT_COMPILED = (ast.With, ast.Try, ast.NamedExpr)
 PLAIN_NAME = re.compile(r"[\w.\[\]]+")
 MORE_THAN_THE_LOSS = "its loss is more than `criterion(net(x), y)`"
-NOT_OVER_PAIRS = "its loop is not `for x, y in loader`"
+NOT_OVER_BATCHES = "its loop is not `for x, y in loader`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,30 +115,34 @@ def as_model(step: Step, name: str) -> ReplaceNode:
 
 def _train_cell(step: Step) -> str:
     nn = step.draft.texts.name("mindspore.nn")
-    network, loss = _network_and_loss(step)
-    return f"{nn}.TrainOneStepCell({nn}.WithLossCell({network}, {loss}), {step.optimizer})"
+    network, loss, count = _network_and_loss(step)
+    if len(step.each.inputs) == 2 and count == 1:
+        return f"{nn}.TrainOneStepCell({nn}.WithLossCell({network}, {loss}), {step.optimizer})"
+    joined = f"{step.draft.texts.name('compat.NetworkWithLoss')}({network}, {loss}, {count})"
+    return f"{nn}.TrainOneStepCell({joined}, {step.optimizer})"
 
 
-def _network_and_loss(step: Step) -> tuple[str, str]:
-    """What is lifted must be `loss = criterion(net(x), y)`, in one statement or in two."""
+def _network_and_loss(step: Step) -> tuple[str, str, int]:
+    """(network, loss, how many parts of a batch the network takes) of `loss = criterion(net(x), y)`, in one statement or in two."""
     each = step.each
     if each.outputs:
         raise Refused("the loop uses more of the forward pass than the loss")
     given: ast.expr
     match [statement for statement in each.lifted if not step.draft.texts.is_removed(statement)]:
         case [
-            ast.Assign(targets=[ast.Name(id=out)], value=ast.Call(args=[x]) as inner),
-            ast.Assign(targets=[ast.Name(id=loss)], value=ast.Call(args=[ast.Name(id=used) as name, y]) as outer),
+            ast.Assign(targets=[ast.Name(id=out)], value=ast.Call(args=xs) as inner),
+            ast.Assign(targets=[ast.Name(id=loss)], value=ast.Call(args=[ast.Name(id=used) as name, *ys]) as outer),
         ] if used == out:
             given = name
-        case [ast.Assign(targets=[ast.Name(id=loss)], value=ast.Call(args=[ast.Call(args=[x]) as inner, y]) as outer)]:
+        case [ast.Assign(targets=[ast.Name(id=loss)], value=ast.Call(args=[ast.Call(args=xs) as inner, *ys]) as outer)]:
             given = inner
         case _:
             raise Refused(MORE_THAN_THE_LOSS)
     texts = step.draft.texts
-    if loss != each.result_name or each.rebound or each.only or [texts.of(x), texts.of(y)] != each.inputs:
+    is_plain = loss == each.result_name and not each.rebound and not each.only and bool(xs)
+    if not is_plain or [texts.of(part) for part in (*xs, *ys)] != each.inputs:
         raise Refused(MORE_THAN_THE_LOSS)
-    return _called(step.draft, inner, [x]), _called(step.draft, outer, [given, y])
+    return _called(step.draft, inner, xs), _called(step.draft, outer, [given, *ys]), len(xs)
 
 
 def _called(draft: Draft, call: ast.Call, arguments: list[ast.expr]) -> str:
@@ -172,21 +176,28 @@ def _batch_loop(step: Step) -> tuple[ast.For, ast.expr]:
 
 
 def _batches(step: Step, loop: ast.For) -> tuple[ast.expr, list[str], ast.stmt | None]:
-    """The loader, the names of a batch's two parts, and the statement that takes the batch apart where the loop itself does not."""
+    """The loader, the names of a batch's parts, and the statement that takes the batch apart where the loop itself does not."""
     target, loader = loop.target, loop.iter
     match loop.iter, loop.target:
         case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *start]), ast.Tuple(elts=[_, part]) if len(start) < 2:
             target, loader = part, inner
     if not isinstance(loader, ast.Name | ast.Attribute):
-        raise Refused(NOT_OVER_PAIRS)
+        raise Refused(NOT_OVER_BATCHES)
     left = [statement for statement in loop.body if not step.draft.texts.is_removed(statement)]
     match target, left[0]:
-        case ast.Tuple(elts=[ast.Name(id=x), ast.Name(id=y)]), _:
-            return loader, [x, y], None
-        case ast.Name(id=batch), ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=x), ast.Name(id=y)])]) as statement:
-            if step.draft.texts.of(statement.value).strip("()") in (batch, f"{batch}[0], {batch}[1]"):
-                return loader, [x, y], statement
-    raise Refused(NOT_OVER_PAIRS)
+        case ast.Tuple(elts=parts), _ if columns := _names(parts):
+            return loader, columns, None
+        case ast.Name(id=batch), ast.Assign(targets=[ast.Tuple(elts=parts)]) as statement if columns := _names(parts):
+            one_by_one = ", ".join(f"{batch}[{place}]" for place in range(len(columns)))
+            if step.draft.texts.of(statement.value).strip("()") in (batch, one_by_one):
+                return loader, columns, statement
+    raise Refused(NOT_OVER_BATCHES)
+
+
+def _names(parts: list[ast.expr]) -> list[str]:
+    """Those of a batch's parts, if all are plain names."""
+    names = [each.id for each in parts if isinstance(each, ast.Name)]
+    return names if len(names) == len(parts) > 1 else []
 
 
 def _print_interval(loop: ast.For) -> str:

@@ -7,17 +7,13 @@ from collections.abc import Generator, Iterator
 
 from .... import findings
 from ....read.uses import Use
-from ....read.walk import walk
-from ...facts import Facts, OriginalTexts
 from ...plan import Edit, InsertBefore, RemoveStatement, ReplaceNode, ReplaceSpan, Text
 from ...refused import Refused
-from ..hold_leaf_parameters import MANY
-from . import flow, place_lifted_loss, sources, styles
+from . import place_lifted_loss, sources, styles
 from .draft import Draft
 from .find_unreached_parameters import may_be_unreached
-from .steps import Backward
-
-GUESS = "its parameters"
+from .steps import Backward, Clip
+from .trained_parameters import trained_parameters
 
 
 def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterator[Edit]:
@@ -170,7 +166,8 @@ def _plain(step: styles.Step, forward: str, names: set[str]) -> Generator[Edit, 
     """The call of the gradient function, and the lines that make it."""
     draft, each, optimizer = step.draft, step.each, step.optimizer
     assert each.step is not None
-    gradient, grads = _free("grad_fn", names), _free("grads", names)
+    suffix = forward.removeprefix("forward_fn")  # of the second loss in a function
+    gradient, grads = (_free(f"{name}{suffix}", names) for name in ("grad_fn", "grads"))
     auxiliary = ", has_aux=True" if each.outputs else ""
     is_native = yield from _is_native(draft, each)
     made = f"{draft.texts.name('mindspore.value_and_grad')}({forward}, None, {optimizer}.parameters{auxiliary})"
@@ -180,23 +177,29 @@ def _plain(step: styles.Step, forward: str, names: set[str]) -> Generator[Edit, 
     if is_native and (yield from _is_compiled(step)):
         maker = [f"{gradient} = {draft.texts.name('mindspore.jit')}({made})"]
         if step.is_updated_at_once:
-            update = _free("update", names)
+            update = _free(f"update{suffix}", names)
             maker.append(f"{update} = {draft.texts.name('compat.compiled_update')}({optimizer})")
     for clip in each.clips:
-        call = clip.value
-        assert isinstance(call, ast.Call)
-        limit = draft.texts.of(
-            call.args[1] if len(call.args) > 1 else next(k.value for k in call.keywords if k.arg == "max_norm")
-        )
-        yield ReplaceNode(
-            clip,
-            f"{grads} = {draft.texts.name('mindspore.ops.clip_by_global_norm' if is_native else 'compat.clip_gradients')}({grads}, {limit})",
-            swallows=True,
-        )
+        yield ReplaceNode(clip.statement, _clipped(draft, clip, grads, is_native), swallows=True)
     yield ReplaceNode(each.step, f"{update}({grads})")
     for statement in each.idle:
         yield RemoveStatement(statement)
     return f"{_result(each)}, {grads} = {gradient}({', '.join(each.inputs)})", maker
+
+
+def _clipped(draft: Draft, clip: Clip, grads: str, is_native: bool) -> str:
+    limit = draft.texts.of(clip.limit)
+    if isinstance(clip.statement, ast.Assign):
+        norm = draft.texts.of(clip.statement.targets[0])
+        return f"{grads}, {norm} = {draft.texts.name('compat.clip_with_norm')}({grads}, {limit})"
+    if not clip.is_by_value:
+        name = "mindspore.ops.clip_by_global_norm" if is_native else "compat.clip_gradients"
+        return f"{grads} = {draft.texts.name(name)}({grads}, {limit})"
+    if not is_native:
+        return f"{grads} = {draft.texts.name('compat.clip_values')}({grads}, {limit})"
+    is_whole = isinstance(clip.limit, ast.Constant | ast.Name | ast.Attribute | ast.Subscript | ast.Call)
+    lowest = f"-{limit}" if is_whole else f"-({limit})"
+    return f"{grads} = {draft.texts.name('mindspore.ops.clip_by_value')}({grads}, {lowest}, {limit})"
 
 
 def _is_native(draft: Draft, each: Backward) -> Generator[Edit, None, bool]:
@@ -252,152 +255,15 @@ def _kept(draft: Draft, each: Backward, forward: str) -> str:
     arguments = "".join(f", {name}" for name in each.inputs)
     left = _result(each).strip("()")
     prefix = f"{left} = " if left != "_" else ""
-    return f"{prefix}{draft.texts.name('compat.backward')}({forward}, {_parameters(draft, each)}{arguments})"
+    return f"{prefix}{draft.texts.name('compat.backward')}({forward}, {trained_parameters(draft, each)}{arguments})"
 
 
 def _kept_later(draft: Draft, each: Backward, forward: str, grads: str) -> tuple[str, str]:
     """They are taken with the loss, and added to each parameter's .grad where the backward() stands."""
-    parameters = _parameters(draft, each)
+    parameters = trained_parameters(draft, each)
     arguments = "".join(f", {name}" for name in each.inputs)
     call = f"{_result(each)}, {grads} = {draft.texts.name('compat.loss_and_gradients')}({forward}, {parameters}{arguments})"
     return call, f"{draft.texts.name('compat.add_gradients')}({parameters}, {grads})"
-
-
-def names_parameters(facts: Facts, each: Backward) -> bool:
-    """Whether it can be told which parameters the loss trains."""
-    return GUESS not in _parameters(Draft(facts, OriginalTexts(facts.source)), each)
-
-
-def _parameters(draft: Draft, each: Backward) -> str:
-    if each.only is not None:
-        return _chosen(draft, each.only)
-    statements = [*each.lifted, *each.others, each.loss]
-    leaves = sources.own_leaves(draft, statements)
-    own = [
-        f"*{draft.texts.name('compat.leaves_in')}({name})" if held == MANY else name for name, held in leaves.items()
-    ]
-    found = sources.networks(draft, statements)
-    if found is not None and (found or own):
-        parts = [*(_trained(draft, name, each.scope) for name in found), *own]
-    else:
-        optimizers = _optimizers(draft, each)
-        called = sources.unknown_networks(draft, statements) if not optimizers else []
-        asked = [f"{draft.texts.name('compat.parameters_of')}({', '.join(called)})"] if called else [GUESS]
-        parts = [*(optimizers or asked), *own]
-    if len(parts) == 1 and not own:
-        return parts[0]
-    return "[" + ", ".join(part if part in own else f"*{part}" for part in parts) + "]"
-
-
-def _trained(draft: Draft, name: str, scope: ast.AST) -> str:
-    """A network's parameters; it may be an argument that is left out."""
-    given = f"{name}.trainable_params()"
-    if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
-        return given
-    arguments = scope.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    with_default = dict(zip(reversed([each.arg for each in positional]), reversed(arguments.defaults), strict=False))
-    with_default |= {
-        each.arg: value for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value
-    }
-    default = with_default.get(name)
-    is_optional = isinstance(default, ast.Constant) and default.value is None
-    return f"({given} if {name} is not None else [])" if is_optional else given
-
-
-def _chosen(draft: Draft, only: ast.expr) -> str:
-    """The parameters that `backward(inputs=...)` names: one, or several of them."""
-    text = draft.texts.of(only)
-    is_single = isinstance(only, ast.Name | ast.Attribute) and draft.reading.type(only).kind not in ("list", "tuple")
-    return f"[{text}]" if is_single else text
-
-
-def _optimizers(draft: Draft, each: Backward) -> list[str]:
-    """Parameters of those that step or are cleared in the nearest loop or function that has any, and exist by then."""
-    region: ast.AST | None = each.statement
-    while region is not None:
-        found = [
-            _parameters_of(draft, each, optimizer)
-            for optimizer in draft.derived(_stepping_optimizers)
-            if draft.is_within(optimizer, region)
-            and not _is_made_later(draft, each, optimizer)
-            and not _is_made_sometimes(draft, each, optimizer)
-        ]
-        if found:
-            return list(dict.fromkeys(found))
-        region = draft.enclosing(region, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
-    known = {node.id for node in draft.source.of(ast.Name)} | {node.arg for node in draft.source.of(ast.arg)}
-    is_sure = not _is_made_later_or_never(draft, each) and not any(
-        _is_made_sometimes(draft, each, optimizer)
-        for optimizer in draft.derived(_stepping_optimizers)
-        if isinstance(optimizer, ast.Name) and optimizer.id == "optimizer"
-    )
-    return ["optimizer.parameters"] if "optimizer" in known and is_sure else []
-
-
-def _is_made_sometimes(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
-    """`if args.use_optimizer:` makes it and steps it, another branch trains by hand: then there may be none."""
-    if not isinstance(optimizer, ast.Name) or _branch_beside(draft, each, optimizer) is None:
-        return False
-    stores = draft.stores(optimizer.id)
-    return bool(stores) and all(_branch_beside(draft, each, node) is not None for node in stores)
-
-
-def _branch_beside(draft: Draft, each: Backward, node: ast.Name) -> ast.If | None:
-    """The `if` around the node that the backward() is outside of, if its other branch does not name the same."""
-    branch = draft.enclosing(node, ast.If)
-    while isinstance(branch, ast.If) and not draft.is_within(each.statement, branch):
-        parts = [part for part in (branch.body, branch.orelse) if not any(draft.is_within(node, one) for one in part)]
-        named = {name.id for part in parts for one in part for name in walk(one) if isinstance(name, ast.Name)}
-        if node.id not in named:
-            return branch
-        branch = draft.enclosing(branch, ast.If)
-    return None
-
-
-def _is_made_later_or_never(draft: Draft, each: Backward) -> bool:
-    """Whether no `optimizer` exists yet where the loss is computed."""
-    stores = draft.stores("optimizer")
-    is_local = bool(stores) and all(draft.is_within(node, each.scope) for node in stores)
-    return is_local and all(draft.source.start(node) > draft.source.start(each.place) for node in stores)
-
-
-def _stepping_optimizers(draft: Draft) -> list[ast.expr]:
-    """What step() and zero_grad() are called of, all over the file."""
-    from .steps import is_optimizer_method
-
-    return [
-        call.func.value
-        for call in draft.source.of(ast.Call)
-        if isinstance(call.func, ast.Attribute)
-        and (is_optimizer_method(draft, call, "step") or is_optimizer_method(draft, call, "zero_grad"))
-    ]
-
-
-def _parameters_of(draft: Draft, each: Backward, optimizer: ast.expr) -> str:
-    """`opt.parameters`; of all of them where `for opt in opts: opt.step()` goes through several."""
-    text = f"{draft.source.text(optimizer)}.parameters"
-    names = {node.id for node in walk(optimizer) if isinstance(node, ast.Name)}
-    loops = []
-    loop = draft.enclosing(optimizer, ast.For)
-    while isinstance(loop, ast.For) and not draft.is_within(each.statement, loop):
-        if flow.writes(loop.target) & names:
-            loops.append(f"for {draft.source.text(loop.target)} in {draft.texts.of(loop.iter)}")
-            names |= flow.reads(loop.iter)
-        loop = draft.enclosing(loop, ast.For)
-    return f"(p {' '.join(reversed(loops))} for p in {text})" if loops else text
-
-
-def _is_made_later(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
-    name = optimizer.id if isinstance(optimizer, ast.Name) else ""
-    stores = [
-        node
-        for node in walk(each.scope)
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-    ]
-    loops = [loop for loop in walk(each.scope) if isinstance(loop, ast.For) and name in flow.writes(loop.target)]
-    stores = [node for node in stores if not any(draft.is_within(node, loop.target) for loop in loops)]
-    return bool(stores) and all(draft.source.start(node) > draft.source.start(each.statement) for node in stores)
 
 
 def _insert(draft: Draft, each: Backward, lines: list[str]) -> Iterator[Edit]:

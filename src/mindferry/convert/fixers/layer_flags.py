@@ -1,0 +1,35 @@
+"""`nn.Linear(8, 4, bias=None)`, `nn.LSTM(8, 4, bidirectional=1)`: torch asks whether an option is true, MindSpore's layers want a bool."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...read.uses import Use
+from ..facts import Facts
+from ..plan import Change, InsertAfter, InsertBefore, ReplaceNode
+
+FLAGS = frozenset(
+    "bias affine track_running_stats elementwise_affine batch_first bidirectional ceil_mode count_include_pad norm_first".split()
+)
+
+
+def plan(facts: Facts) -> Iterator[Change]:
+    for call in facts.calls_for(Use.NETWORK_PART):
+        for given in _flags(facts, call):
+            match given:
+                case ast.Constant(value=None | int() as value) if not isinstance(value, bool):
+                    yield ReplaceNode(given, str(bool(value)))
+                case ast.Constant():
+                    continue
+                case _ if facts.reading.type(given).kind in ("none", "int"):
+                    yield InsertBefore(given, "bool(")
+                    yield InsertAfter(given, ")")
+
+
+def _flags(facts: Facts, call: ast.Call) -> Iterator[ast.expr]:
+    entry = facts.rules.get(facts.api(call.func))
+    if entry is None or any(isinstance(each, ast.Starred) for each in call.args):
+        return
+    yield from (given for name, given in zip(entry.args, call.args, strict=False) if name in FLAGS)
+    yield from (each.value for each in call.keywords if each.arg in FLAGS)

@@ -1,0 +1,169 @@
+"""Which parameters a loss trains: those of its networks, of leaves of the user's own, or of the optimizer that steps after it."""
+
+from __future__ import annotations
+
+import ast
+
+from ....read.walk import walk
+from ...facts import Facts, OriginalTexts
+from ..hold_leaf_parameters import MANY
+from ..make_leaf_parameters import is_local
+from . import flow, sources
+from .draft import Draft
+from .steps import Backward, is_optimizer_method
+
+GUESS = "its parameters"
+
+
+def names_parameters(facts: Facts, each: Backward) -> bool:
+    """Whether it can be told which parameters the loss trains."""
+    return GUESS not in trained_parameters(Draft(facts, OriginalTexts(facts.source)), each)
+
+
+def trained_parameters(draft: Draft, each: Backward) -> str:
+    if each.only is not None:
+        return _chosen(draft, each.only)
+    statements = [*each.lifted, *each.others, each.loss]
+    leaves = sources.own_leaves(draft, statements)
+    own = [
+        f"*{draft.texts.name('compat.leaves_in')}({name})" if held == MANY else name for name, held in leaves.items()
+    ]
+    found = sources.networks(draft, statements)
+    if found is not None and (found or own):
+        parts = [*(_trained(draft, name, each.scope) for name in found), *own]
+    else:
+        near = _optimizers(draft, each, each.scope)
+        called = sources.unknown_networks(draft, statements) if not near else []
+        asked = [f"{draft.texts.name('compat.parameters_of')}({', '.join(called)})"] if called else []
+        parts = [*(near or asked or _optimizers(draft, each, draft.source.tree) or [GUESS]), *own]
+    if len(parts) == 1 and not own:
+        return parts[0]
+    return "[" + ", ".join(part if part in own else f"*{part}" for part in parts) + "]"
+
+
+def _trained(draft: Draft, name: str, scope: ast.AST) -> str:
+    """A network's parameters; it may be an argument that is left out."""
+    given = f"{name}.trainable_params()"
+    if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+        return given
+    arguments = scope.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    with_default = dict(zip(reversed([each.arg for each in positional]), reversed(arguments.defaults), strict=False))
+    with_default |= {
+        each.arg: value for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value
+    }
+    default = with_default.get(name)
+    is_optional = isinstance(default, ast.Constant) and default.value is None
+    return f"({given} if {name} is not None else [])" if is_optional else given
+
+
+def _chosen(draft: Draft, only: ast.expr) -> str:
+    """The parameters that `backward(inputs=...)` names: one, or several of them."""
+    text = draft.texts.of(only)
+    is_single = isinstance(only, ast.Name | ast.Attribute) and draft.reading.type(only).kind not in ("list", "tuple")
+    return f"[{text}]" if is_single else text
+
+
+def _optimizers(draft: Draft, each: Backward, outermost: ast.AST) -> list[str]:
+    """Parameters of those that step or are cleared in the nearest loop or function that has any, and exist by then."""
+    region: ast.AST | None = each.statement
+    while region is not None:
+        found = [
+            _parameters_of(draft, each, optimizer)
+            for optimizer in draft.derived(_stepping_optimizers)
+            if draft.is_within(optimizer, region)
+            and _is_visible(draft, each, optimizer)
+            and not _is_made_later(draft, each, optimizer)
+            and not _is_made_sometimes(draft, each, optimizer)
+        ]
+        if found:
+            return list(dict.fromkeys(found))
+        around = draft.enclosing(region, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
+        region = around if region is not outermost else None
+    if outermost is not draft.source.tree:
+        return []
+    known = {node.id for node in draft.source.of(ast.Name)} | {node.arg for node in draft.source.of(ast.arg)}
+    is_sure = not _is_made_later_or_never(draft, each) and not any(
+        _is_made_sometimes(draft, each, optimizer)
+        for optimizer in draft.derived(_stepping_optimizers)
+        if isinstance(optimizer, ast.Name) and optimizer.id == "optimizer"
+    )
+    return ["optimizer.parameters"] if "optimizer" in known and is_sure else []
+
+
+def _is_visible(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
+    """Not another function's variable, nor another class's attribute."""
+    home = draft.enclosing(optimizer, ast.FunctionDef, ast.AsyncFunctionDef)
+    if home is None or draft.is_within(each.statement, home):
+        return True
+    root = optimizer
+    while isinstance(root, ast.Attribute | ast.Subscript | ast.Call):
+        root = root.func if isinstance(root, ast.Call) else root.value
+    name = root.id if isinstance(root, ast.Name) else ""
+    if name == "self":
+        owner = draft.enclosing(optimizer, ast.ClassDef)
+        return owner is not None and draft.enclosing(each.statement, ast.ClassDef) is owner
+    return not is_local(home, name)
+
+
+def _is_made_sometimes(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
+    """`if args.use_optimizer:` makes it and steps it, another branch trains by hand: then there may be none."""
+    if not isinstance(optimizer, ast.Name) or _branch_beside(draft, each, optimizer) is None:
+        return False
+    stores = draft.stores(optimizer.id)
+    return bool(stores) and all(_branch_beside(draft, each, node) is not None for node in stores)
+
+
+def _branch_beside(draft: Draft, each: Backward, node: ast.Name) -> ast.If | None:
+    """The `if` around the node that the backward() is outside of, if its other branch does not name the same."""
+    branch = draft.enclosing(node, ast.If)
+    while isinstance(branch, ast.If) and not draft.is_within(each.statement, branch):
+        parts = [part for part in (branch.body, branch.orelse) if not any(draft.is_within(node, one) for one in part)]
+        named = {name.id for part in parts for one in part for name in walk(one) if isinstance(name, ast.Name)}
+        if node.id not in named:
+            return branch
+        branch = draft.enclosing(branch, ast.If)
+    return None
+
+
+def _is_made_later_or_never(draft: Draft, each: Backward) -> bool:
+    """Whether no `optimizer` exists yet where the loss is computed."""
+    stores = draft.stores("optimizer")
+    is_local = bool(stores) and all(draft.is_within(node, each.scope) for node in stores)
+    return is_local and all(draft.source.start(node) > draft.source.start(each.place) for node in stores)
+
+
+def _stepping_optimizers(draft: Draft) -> list[ast.expr]:
+    """What step() and zero_grad() are called of, all over the file."""
+    return [
+        call.func.value
+        for call in draft.source.of(ast.Call)
+        if isinstance(call.func, ast.Attribute)
+        and (is_optimizer_method(draft, call, "step") or is_optimizer_method(draft, call, "zero_grad"))
+    ]
+
+
+def _parameters_of(draft: Draft, each: Backward, optimizer: ast.expr) -> str:
+    """`opt.parameters`; of all of them where `for opt in opts: opt.step()` goes through several."""
+    text = f"{draft.source.text(optimizer)}.parameters"
+    names = {node.id for node in walk(optimizer) if isinstance(node, ast.Name)}
+    loops = []
+    loop = draft.enclosing(optimizer, ast.For)
+    while isinstance(loop, ast.For) and not draft.is_within(each.statement, loop):
+        if flow.writes(loop.target) & names:
+            loops.append(f"for {draft.source.text(loop.target)} in {draft.texts.of(loop.iter)}")
+            names |= flow.reads(loop.iter)
+        loop = draft.enclosing(loop, ast.For)
+    return f"(p {' '.join(reversed(loops))} for p in {text})" if loops else text
+
+
+def _is_made_later(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
+    name = optimizer.id if isinstance(optimizer, ast.Name) else ""
+    stores = [
+        node
+        for node in walk(each.scope)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+    ]
+    loops = [loop for loop in walk(each.scope) if isinstance(loop, ast.For) and name in flow.writes(loop.target)]
+    stores = [node for node in stores if not any(draft.is_within(node, loop.target) for loop in loops)]
+    return bool(stores) and all(draft.source.start(node) > draft.source.start(each.statement) for node in stores)

@@ -384,14 +384,6 @@ def source_framework(project: Path | None, module: str = "") -> str:
     return source_of(file.path.read_bytes()) if file is not None else framework().name
 
 
-def refuse_second(project: Path, what: str, instead: str) -> None:
-    """A stage that runs the reference on torch alone says so."""
-    if source_framework(project) == SECOND:
-        raise MindferryError(
-            f"{project.name} is written for TensorFlow, and {what} runs torch projects only; {instead}"
-        )
-
-
 def mentions_source(path: Path) -> bool:
     """Whether a file has to do with a framework that projects are converted from."""
     return _mentions(path, tuple(ALL_ROOTS))

@@ -11,8 +11,11 @@ from two_processes import REASON, has_tensorflow
 
 from mindferry.artifacts import PlainRun, load
 from mindferry.cli import cli
+from mindferry.frameworks.requests import Plan
 from mindferry.observation import load_observation
 from mindferry.train.plain import run_plain
+from mindferry.tune.run import tune
+from mindferry.tune.workload import find_workload
 from mindferry.verify.data import compare_pipelines
 
 pytestmark = pytest.mark.skipif(not has_tensorflow(), reason=REASON)
@@ -149,3 +152,12 @@ def test_other_values_and_another_order_are_told_apart(migrated: tuple[Path, Pat
     (wrong,) = values.pipelines[0].differences
     assert (wrong.where, wrong.what) == ("0", "distribution"), "the original's own samples are drawn"
     assert [each.what for each in order.pipelines[0].differences] == ["order"]
+
+
+def test_where_a_step_s_time_goes_is_told_beside_the_whole_steps_of_the_original(migrated: tuple[Path, Path]) -> None:
+    plan = Plan(warm=1, plain=2, observed=2, profiled=1)
+    record = tune(find_workload(migrated[1], script="train.py", args=("1",)), plan=plan)
+    assert {each.name for each in record.profile.phases} >= {"forward", "backward", "optimizer"}
+    assert len(record.profile.losses) == 6 and all(loss > 0 for loss in record.profile.losses)
+    assert record.reference is not None and record.reference.framework == "TensorFlow", record.profile.notes
+    assert record.reference.steps == 2 and record.reference.step_seconds > 0

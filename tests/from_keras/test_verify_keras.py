@@ -163,9 +163,7 @@ def test_a_fault_in_the_conversion_is_found_and_named(
             "neither compiled nor in float16",
         ),
         (["verify", "OUT", "--model", "nets:Net", "--input", "float32[4,5,7]", "--bisect"], "torch modules only"),
-        (["verify", "OUT", "--data", "nets:data"], "written for TensorFlow"),
-        (["observe", "IN", "--", "python", "nets.py"], "written for TensorFlow"),
-        (["tune", "OUT", "--script", "nets.py"], "written for TensorFlow"),
+        (["analyze", "IN", "--baseline", "python nets.py"], "written for TensorFlow"),
     ],
 )
 def test_what_does_not_work_for_keras_says_so(

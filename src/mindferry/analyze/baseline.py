@@ -14,13 +14,18 @@ from pathlib import Path
 from ..artifacts import STATE, Baseline
 from ..errors import MindferryError
 from ..files import remove, write_text
-from ..layout import CHECKPOINTS
+from ..layout import CHECKPOINTS, SECOND, source_framework
 
 PACKAGES = ("torch", "torchvision", "numpy")
 
 
 def run_baseline(project: Path, command: str) -> Baseline:
     """Run `command` in .mindferry/baseline, where the project's files are linked, so that what it writes stays apart."""
+    if source_framework(project) == SECOND:
+        raise MindferryError(
+            f"{project.name} is written for TensorFlow, and --baseline records torch projects only; "
+            "`mindferry observe` keeps the losses of its run"
+        )
     folder = Path(STATE, "baseline").resolve()
     _link(project.resolve() if project.is_dir() else project.resolve().parent, folder)
     target = folder / "recorded.json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from ..config import read_config
 from ..errors import MindferryError
 from ..frameworks.requests import CountRequest, ParameterCount
 from ..frameworks.worker import Link
+from ..layout import SECOND, source_framework
 
 PATIENCE = 120.0  # seconds without a word
 SPEC = re.compile(r"[\w.]+:\w+(\(.*\))?")
@@ -22,10 +24,12 @@ def built_networks(path: Path, spec: str, inventory: Inventory) -> list[Part]:
 
     specs = _specs(path, spec, inventory)
     parts = []
-    with Worker("torch", path if path.is_dir() else path.parent, silence=PATIENCE) as worker:
+    source = source_framework(path, next(iter(specs)).partition(":")[0])
+    counted = count_keras if source == SECOND else count
+    with Worker(source, path if path.is_dir() else path.parent, silence=PATIENCE) as worker:
         for name, where in specs.items():
             try:
-                found = worker.ask(count, CountRequest(name))
+                found = worker.ask(counted, CountRequest(name))
             except WorkerError as error:
                 if error.kind != "error":
                     raise
@@ -78,6 +82,27 @@ def count(request: CountRequest, link: Link) -> ParameterCount:
     total = f"{_size(model):,} parameters, {trained:,} of them trained, {buffers:,} values in buffers"
     children = [f"{name}: {type(child).__name__} {_size(child):,}" for name, child in model.named_children()]
     return ParameterCount(type(model).__name__, (total, *children))
+
+
+def count_keras(request: CountRequest, link: Link) -> ParameterCount:
+    """In TensorFlow's worker; a network that was never called may have no weights yet."""
+    from ..frameworks.tensorflow import build_network
+    from ..verify.goldenfile import RecordError
+
+    link.doing(f"building {request.model}")
+    try:
+        model = build_network(request.model)
+    except RecordError as error:
+        raise MindferryError(str(error)) from None
+    if not getattr(model, "built", True):
+        return ParameterCount(type(model).__name__, ("its layers get their weights when it is first called",))
+    sizes = {id(each): math.prod(each.shape) for each in model.trainable_variables}
+    total = sum(math.prod(each.shape) for each in model.variables)
+    layers = [each for each in getattr(model, "layers", ()) if each.weights]
+    parts = [f"{each.name}: {type(each).__name__} {each.count_params():,}" for each in layers]
+    return ParameterCount(
+        type(model).__name__, (f"{total:,} parameters, {sum(sizes.values()):,} of them trained", *parts)
+    )
 
 
 def _size(module: Any) -> int:

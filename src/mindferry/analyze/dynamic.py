@@ -16,18 +16,16 @@ MASK = "multiply by the mask or use where(mask, x, 0), so that the shape stays; 
 FIXED = "compute a fixed upper bound, pad to it, and mask what is over"
 BRANCH = "compute both sides and choose with where, or keep this function out of the graph (PyNative)"
 OPERATORS = {
-    "nonzero": MASK,
-    "argwhere": MASK,
-    "masked_select": MASK,
+    **dict.fromkeys(("nonzero", "argwhere", "masked_select", "boolean_mask", "remove_small_boxes"), MASK),
     "bincount": "give the number of classes (ops.bincount pads to minlength), or count on the host",
     "unique": "pad to a fixed number (ops.unique_with_pad), or count on the host",
     "unique_consecutive": "pad to a fixed number (ops.unique_with_pad), or count on the host",
     "nms": "ops.NMSWithMask keeps all boxes and returns a mask: the shape stays",
     "batched_nms": "ops.NMSWithMask keeps all boxes and returns a mask: the shape stays",
     "qnms": "ops.NMSWithMask keeps all boxes and returns a mask: the shape stays",
-    "remove_small_boxes": MASK,
-    "pack_padded_sequence": "keep sequences padded and give their lengths as seq_length",
-    "pad_packed_sequence": "keep sequences padded and give their lengths as seq_length",
+    **dict.fromkeys(
+        ("pack_padded_sequence", "pad_packed_sequence"), "keep sequences padded and give their lengths as seq_length"
+    ),
     "pad_sequence": "pad every batch to the same length, or to a few (buckets)",
 }
 ANYWHERE = re.compile(
@@ -83,7 +81,7 @@ MASKS = {
 
 
 def dynamic_shapes(scan: FileScan) -> list[Place]:
-    if not scan.reading.source.mentions(scan.framework.name):
+    if not any(map(scan.reading.source.mentions, scan.framework.roots)):
         return []
     places: list[Place] = []
     random = _random_calls(scan)

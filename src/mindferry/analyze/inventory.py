@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import findings
-from ..apis import Table, table
+from ..apis import table
 from ..artifacts import ApiUse, CodeClass, Finding, Inventory, ModuleClass, Part, Place, Port
 from ..config import read_config
 from ..errors import MindferryError
@@ -17,7 +17,7 @@ from ..layout import (
     Layout,
     ProjectFile,
     find_files,
-    mentions_torch,
+    mentions_source,
     read_symbols,
     source_of,
     uses_second,
@@ -31,6 +31,7 @@ from .classes import code_classes
 from .dynamic import dynamic_shapes
 from .effort import Check, with_effort
 from .features import features, first_of_each
+from .open_sizes import open_sizes
 from .pins import packages
 from .ports import one_of_each, ports
 from .satisfaction import api_uses
@@ -49,7 +50,6 @@ class _Tables:
 
     target: str
     version: str  # of MindSpore
-    rules: Table
     own: str  # the project's folder
     apis: list[ApiUse] = field(default_factory=list)
     modules: list[ModuleClass] = field(default_factory=list)
@@ -85,38 +85,29 @@ class _Tables:
     def _read(self, file: ProjectFile, symbols: Symbols) -> None:
         source = Source(read_regular(file.path, LARGEST_CODE), file.relative)
         self.lines[file.relative] = source.data.count(b"\n")
-        if symbols.second is not None and source_of(source.data, symbols.is_first_used) == SECOND:
-            self._read_second(source, file, symbols.second)
-            return
-        reading = read(source, symbols, file.module, file.is_package, self.rules.is_api)
-        seen = scan(reading, file.relative, self.rules, self.own)
+        is_second = symbols.second is not None and source_of(source.data, symbols.is_first_used) == SECOND
+        if symbols.second is not None and is_second:
+            symbols = symbols.second
+        rules = table(symbols.framework.name)
+        reading = read(source, symbols, file.module, file.is_package, rules.is_api)
+        seen = scan(reading, file.relative, rules, self.own)
         self.values.collect(seen)
         self.checklist.collect(seen)
-        self.apis += api_uses(seen, self.rules, self.target, self.version)
+        self.apis += api_uses(seen, rules, self.target, self.version)
         self.modules += module_classes(seen)
         self.code += code_classes(seen)
         self.parts += parts(seen)
         self.held |= held(seen)
-        self.dynamic += dynamic_shapes(seen)
+        self.dynamic += [*dynamic_shapes(seen), *open_sizes(seen)]
         self.special += special_code(seen)
         self.ports += ports(seen)
         self.features += features(seen)
-
-    def _read_second(self, source: Source, file: ProjectFile, symbols: Symbols) -> None:
-        """A file of TensorFlow's: its APIs and networks. The other tables know torch's tricks only."""
-        rules = table(SECOND)
-        reading = read(source, symbols, file.module, file.is_package, rules.is_api)
-        seen = scan(reading, file.relative, rules, self.own)
-        self.values.collect(seen)
-        self.apis += api_uses(seen, rules, self.target, self.version)
-        self.modules += module_classes(seen)
-        self.code += code_classes(seen)
 
     def inventory(self, path: Path, layout: Layout) -> Inventory:
         return Inventory(
             str(path),
             tuple(file.relative for file in layout.files),
-            tuple(file.relative for file in layout.python if mentions_torch(file.path)),
+            tuple(file.relative for file in layout.python if mentions_source(file.path)),
             sum(self.lines.values()),
             tuple(self.apis),
             tuple(self.modules),
@@ -146,7 +137,7 @@ def analyze_project(
     layout = find_files(path, read_config(path).convert.exclude)
     if not uses_torch(layout) and not uses_second(layout):
         raise MindferryError(f"{path} uses no torch: there is nothing to migrate")
-    symbols, tables = read_symbols(layout), _Tables(target, version, table(), layout.root.resolve().name)
+    symbols, tables = read_symbols(layout), _Tables(target, version, layout.root.resolve().name)
     for file in layout.python:
         if advance:
             advance(file.relative)

@@ -18,6 +18,7 @@ ROLES = (
 )
 WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 NETWORK = re.compile(r"(Model|Module|Net|Network|Backbone|Encoder|Decoder|Layer|Block|Head)$")
+WHOLE = ("keras.Model", "keras.Sequential")  # what a function returns that makes a network of layers
 DATA = (Role.DATASET, Role.LOADER, Role.DATA)
 
 
@@ -43,6 +44,7 @@ def parts(scan: FileScan) -> list[Part]:
             found.append(Part("network", node.name, scan.path, node.lineno, role(node.name), _children(node, scan)))
         elif symbols.role(qual) in DATA:
             found.append(Part("dataset", node.name, scan.path, node.lineno))
+    found += _made_by_functions(scan)
     ready = [call for call in scan.calls if scan.uses.has(Use.READY_DATASET, call.name) and call.last[:1].isupper()]
     found += {
         call.last: Part("dataset", call.last, scan.path, line_of(call.node)) for call in reversed(ready)
@@ -51,6 +53,23 @@ def parts(scan: FileScan) -> list[Part]:
     if not entry and scan.path.endswith("__main__.py"):
         entry = next((node.lineno for node in scan.reading.source.tree.body if isinstance(node, ast.FunctionDef)), 1)
     return [*found, Part("entry point", scan.path, scan.path, entry)] if entry else found
+
+
+def _made_by_functions(scan: FileScan) -> list[Part]:
+    """Functions that put a network together and return it, as Keras' functional style has it."""
+    symbols, found = scan.reading.symbols, []
+    for node in scan.functions.values():
+        if not isinstance(node, ast.FunctionDef) or scan.framework.lists_of_networks:
+            continue  # where networks are classes, a function that returns one is no part of its own
+        kinds = [
+            scan.reading.type(each.value) for each in ast.walk(node) if isinstance(each, ast.Return) and each.value
+        ]
+        is_whole = any(each.kind == "instance" and symbols.origin(each.qual) in WHOLE for each in kinds)
+        if is_whole:
+            made = [_layer(each, scan) for each in ast.walk(node) if isinstance(each, ast.Call)]
+            layers = tuple(dict.fromkeys(each for each in made if each and each not in ("Model", "Sequential")))
+            found.append(Part("network", node.name, scan.path, node.lineno, role(node.name), layers))
+    return found
 
 
 def is_built_on_network(node: ast.ClassDef, qual: str, scan: FileScan) -> bool:
@@ -155,4 +174,5 @@ def _entry_line(scan: FileScan) -> int:
 
 
 def _is_step(name: str, scan: FileScan) -> bool:
-    return scan.uses.has(Use.BACKWARD, name) or scan.uses.has(Use.STEP, name)
+    is_fitted = name.rpartition(".")[2] in ("fit", "train_on_batch", "apply_gradients") and scan.framework.leading == 0
+    return scan.uses.has(Use.BACKWARD, name) or scan.uses.has(Use.STEP, name) or is_fitted

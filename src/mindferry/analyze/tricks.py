@@ -11,6 +11,7 @@ from ..read.framework import ListedCall
 from ..read.uses import Use
 from .epochs import TrainingLoops
 from .innovations import recognise
+from .listed_arguments import from_arguments
 from .scan import CallSite, FileScan, argument, line_of
 from .values import CLASSES_OF_SETTINGS, Values
 
@@ -114,7 +115,7 @@ class Checklist:
             place = (scan.homes[node], scan.path, line_of(node))
             self.drafts.append(Draft(topic, name, (), *place, text, is_fallback=True))
         for call in scan.calls:
-            for topic, name, given in _from_call(call, scan):
+            for topic, name, given in (*_from_call(call, scan), *from_arguments(call, scan)):
                 self._add(scan, topic, name, call.node, call.home, given)
             if call.last == "add_argument":
                 self._from_option(call, scan)
@@ -218,7 +219,7 @@ class Checklist:
             ):
                 self._from_setting(target.attr, node.value, node, scan)
             match target, node.value:
-                case ast.Attribute(attr="requires_grad"), ast.Constant(value=False):
+                case ast.Attribute(attr="requires_grad" | "trainable"), ast.Constant(value=False):
                     self._add(scan, "training", "freezing", node, home, text=scan.text(target.value))
                 case ast.Attribute(attr="requires_grad"), ast.Name() as given:
                     self._add(scan, "training", "freezing", node, home, [(FROZEN, given)])
@@ -317,7 +318,8 @@ Given = list[tuple[str, ast.expr]] | tuple[tuple[str, ast.expr], ...]
 def _from_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
     name, last, node = call.name, call.last, call.node
     if scan.uses.has(Use.IMAGE_TRANSFORM, name) and "functional" not in name:
-        return [("augmentation", last, _arguments(node))] if last[:1].isupper() and last not in NOT_AUGMENTATION else []
+        is_one = last[:1].isupper() or last.startswith(("random_", "stateless_random_"))
+        return [("augmentation", last, _arguments(node))] if is_one and last not in NOT_AUGMENTATION else []
     if name == scan.framework.loader:
         return _loader(node)
     if scan.uses.has(Use.SHUFFLE, name):
@@ -330,7 +332,7 @@ def _from_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
         warm = (
             [("training", "warm-up", _arguments(node, 1))] if last in ("LinearLR", "ConstantLR", "OneCycleLR") else []
         )
-        return [("learning rate", last, _arguments(node, 1)), *warm]
+        return [("learning rate", last, _arguments(node, scan.framework.leading)), *warm]
     if SCHEDULE_FUNCTIONS.fullmatch(last):
         warm = [("training", "warm-up", _arguments(node, 1))] if "warmup" in last else []
         return [("learning rate", last, _arguments(node, 1)), *warm]
@@ -340,7 +342,7 @@ def _from_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
         and last not in NOT_OPTIMIZERS
         and "swa_utils" not in name
     ):
-        return [("optimizer", last, _arguments(node, 1))]
+        return [("optimizer", last, _arguments(node, scan.framework.leading))]
     if _is_foreign_optimizer(call, scan):
         return [("optimizer", last, _arguments(node, 1))]
     return _from_training_call(call, scan)
@@ -359,7 +361,7 @@ def _is_foreign_optimizer(call: CallSite, scan: FileScan) -> bool:
 def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
     name, last, node = call.name, call.last, call.node
     if scan.uses.has(Use.INITIALIZER, name) or (INITIALISING.fullmatch(name) and not scan.framework.has(name)):
-        return [("initialisation", last, _arguments(node, 1))]
+        return [("initialisation", last, _arguments(node, scan.framework.leading))]
     is_autocast = scan.uses.has(Use.AUTOCAST, name)
     if re.fullmatch(r"(get_)?auto_?cast", last) and not is_autocast:  # accelerate's, lightning's, the project's
         return [("training", "mixed precision", ())]
@@ -397,7 +399,7 @@ def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, 
     if last in DEPTH:
         return [("structure", last, [(key, value) for key, value in _arguments(node, 1) if key == "p"])]
     if scan.uses.has(Use.DROPOUT, name):
-        rate = argument(node, 0, "p")
+        rate = argument(node, 0, "p", "rate")
         return [("structure", last, [("p", rate)] if rate is not None else [])]
     if EMA.search(last) and last[:1].isupper() and not scan.reading.symbols.is_local(name):
         return [("training", "EMA", ())]
@@ -475,7 +477,7 @@ def _rates(drafts: list[Draft], values: Values) -> list[Trick]:
     for draft in drafts:
         if draft.topic != "optimizer" or draft.name == "parameter group":
             continue
-        rate = next((node for label, node in draft.given if label == "lr"), None)
+        rate = next((node for label, node in draft.given if label in ("lr", "learning_rate")), None)
         if rate is None and draft.given and not draft.given[0][0]:
             rate = draft.given[0][1]
         if rate is not None:

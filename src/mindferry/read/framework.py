@@ -56,6 +56,17 @@ class ListedCall:
     argument: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ListedArgument:
+    """An argument by which a trick is asked for: `clipnorm=1.0` of any optimizer, `epochs=5` of `fit`."""
+
+    topic: str
+    title: str
+    functions: tuple[
+        str, ...
+    ] = ()  # last parts of the names that it counts for; all of the framework's, if none is named
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Framework:
     name: str
@@ -103,6 +114,8 @@ class Framework:
         default_factory=dict
     )  # class of tensors of one type -> MindSpore's name of that
     tensor_maker: str = ""  # what stands for the tensor class where it is handed on to be called
+    listed_arguments: Mapping[str, ListedArgument] = field(default_factory=dict)  # of the checklist, by their names
+    leading: int = 1  # arguments of an optimizer or a schedule that are no settings: torch's parameters or optimizer
     helpers: str = "ms_compat"  # what the module is called that its helpers are emitted as
 
     def is_own(self, qual: str) -> bool:

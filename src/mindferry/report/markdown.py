@@ -183,7 +183,14 @@ def _training(report: Report) -> Iterator[str]:
     ]
     yield from folded(
         "steps",
-        ("step", "loss: torch", "MindSpore", "rate: torch", "MindSpore", "gradient norm: torch", "MindSpore"),
+        (
+            "step",
+            *(
+                title
+                for each in ("loss", "rate", "gradient norm")
+                for title in (f"{each}: {told.framework}", "MindSpore")
+            ),
+        ),
         rows,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import findings
-from ..apis import framework, title_of
+from ..apis import SOURCES, framework, title_of
 from ..artifacts import Finding, Inventory, Outcome
 from ..read.uses import Use
 from .code import RuleCard
@@ -127,14 +127,14 @@ def _unmeasured(found: Found) -> Iterator[Task]:
     if found.convert is None or not found.convert.files:
         return
     has_data = found.analyze is not None and any(
-        framework().uses.has(Use.DATA_PIPELINE, use.api) for use in found.analyze.apis
+        framework(source).uses.has(Use.DATA_PIPELINE, use.api) for source in SOURCES for use in found.analyze.apis
     )
     has_training = is_trained(found)
     whats = {
         "verify": "the network, module by module",
         "data": "the data pipelines, batch by batch",
         "train": "training steps, loss by loss",
-        "plain": "the converted script as it is: own data, own random numbers, no torch in reach",
+        "plain": "the converted script as it is: own data, own random numbers, its first framework not in reach",
     }
     for stage, what in whats.items():
         if (

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..accounts import summarize_sites
+from ..apis import title_of
 from ..artifacts import Outcome, PlainRun
 from .gather import COMMANDS, Found
 from .modules import strain
@@ -51,7 +52,7 @@ def _analyzed(found: Found) -> tuple[str, str]:
     assert inventory is not None
     left = {use.api for use in inventory.apis if use.kind in ("missing", "unknown")}
     apis = len({use.api for use in inventory.apis})
-    said = f"{plural(len(inventory.files), 'file')}, {plural(inventory.lines, 'line')}, {plural(apis, 'torch API')}"
+    said = f"{plural(len(inventory.files), 'file')}, {plural(inventory.lines, 'line')}, {plural(apis, f'{title_of(each.api for each in inventory.apis)} API')}"
     return (
         "look" if left else "ok"
     ), f"{said}, {len(left)} without a counterpart" if left else f"{said}, all of them covered"

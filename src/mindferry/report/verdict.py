@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..apis import framework
+from ..apis import SOURCES, framework
 from ..artifacts import Gap, Outcome
 from ..observation import Observation
 from ..read.uses import Use
@@ -101,7 +101,7 @@ def is_trained(found: Found) -> bool:
 
 def _uses(found: Found, use: Use) -> bool:
     uses = found.analyze.apis if found.analyze is not None else ()
-    return any(framework().uses.has(use, each.api) for each in uses)
+    return any(framework(source).uses.has(use, each.api) for source in SOURCES for each in uses)
 
 
 def measured(found: Found) -> Iterator[str]:

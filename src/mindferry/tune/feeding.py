@@ -36,8 +36,9 @@ class Feeding:
         for name in ("create_tuple_iterator", "create_dict_iterator"):
             setattr(base, name, self._watched(getattr(base, name)))
         for helper in helpers:
-            loader = getattr(helper, "DataLoader", None)
-            if loader is not None:
+            keras = getattr(helper, "Dataset", None)  # what tf.data became, if it is that one
+            loaders = [getattr(helper, "DataLoader", None), keras if hasattr(keras, "from_tensor_slices") else None]
+            for loader in filter(None, loaders):
                 loader.__iter__ = self._watched(loader.__iter__)
 
     def _watched(self, original: Any) -> Any:

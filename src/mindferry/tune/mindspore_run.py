@@ -9,6 +9,7 @@ import os
 import sys
 from typing import Any
 
+from ..apis import SOURCES
 from ..errors import MindferryError
 from ..frameworks.requests import Tuned, TuneRequest
 from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
@@ -27,7 +28,8 @@ from .syncs import Syncs
 def measure(request: TuneRequest, link: Link) -> Tuned:
     """Run a script (or a model) through the stages of the plan."""
     assert link.project is not None
-    sys.modules["torch"] = None  # type: ignore[assignment]  # the conversion has to run where there is none
+    for name in SOURCES:  # the conversion has to run where there is none
+        sys.modules[name] = None  # type: ignore[assignment]
     for name, value in request.environment.items():  # before the first convolution reads it
         if value is None:
             os.environ.pop(name, None)
@@ -93,6 +95,7 @@ class Watch:
         self._watch_gradients()
         for helper in helpers:
             self._watch_closures(helper)
+            self._watch_keras_updates(helper)
 
     def _watch_cells(self) -> None:
         from mindspore import nn
@@ -154,6 +157,30 @@ class Watch:
             return result
 
         kind.step = step
+
+    def _watch_keras_updates(self, helper: Any) -> None:
+        """An optimizer that was converted from Keras is no cell."""
+        kind, watch = getattr(helper, "Optimizer", None), self
+        if kind is None or not hasattr(kind, "apply_gradients"):
+            return
+        start, original = kind.__init__, kind.apply
+
+        def begin(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+            watch.has_optimizer = True
+            start(optimizer, *args, **kwargs)
+
+        def apply(optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
+            gradients = list(grads)
+            if watch.clock.depth:  # inside of another optimizer
+                return original(optimizer, gradients, trainable_variables)
+            with watch.clock.span("optimizer", type(optimizer).__name__):
+                result = original(optimizer, gradients, trainable_variables)
+                watch.wait()
+            watch.parameters = len(gradients)
+            watch.after_step()
+            return result
+
+        kind.__init__, kind.apply = begin, apply
 
     def _watch_gradients(self) -> None:
         import mindspore as ms

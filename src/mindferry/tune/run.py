@@ -16,8 +16,9 @@ from ..errors import MindferryError
 from ..files import write_bytes
 from ..frameworks.process import Worker
 from ..frameworks.requests import Plan, TuneFacts
+from ..layout import SECOND
 from ..tune_record import Experiment, Profile, TuneRecord
-from . import mindspore_run, torch_run
+from . import mindspore_run, tensorflow_run, torch_run
 from .diagnose import diagnose
 from .experiments import TRIED, named, suggest
 from .rewrites import REWRITES, rewrite_project
@@ -138,12 +139,13 @@ def measure(
 
 
 def _reference(workload: Workload, plan: Plan, note: Note) -> tuple[Profile | None, tuple[str, ...]]:
-    """torch's profile, or why there is none: the conversion's own figures stand without it."""
+    """The original's profile, or why there is none: the conversion's own figures stand without it."""
     if workload.reference is None:
         return None, ()
     try:
-        with Worker("torch", workload.reference) as worker:
-            found = worker.ask(torch_run.measure, workload.request("torch", plan), note)
+        measure_reference = tensorflow_run.measure if workload.source == SECOND else torch_run.measure
+        with Worker(workload.source, workload.reference) as worker:
+            found = worker.ask(measure_reference, workload.request(workload.source, plan), note)
             return _keep_trace(found.profile, workload.project), ()
     except MindferryError as error:
         return None, (f"no reference beside it: {str(error).splitlines()[0]}",)

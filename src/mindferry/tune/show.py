@@ -44,7 +44,7 @@ def _phases(record: TuneRecord) -> Table:
         profile.framework,
         "share",
         "in operators",
-        *(["torch"] if reference else []),
+        *([reference.framework] if reference else []),
         title=record.workload,
     )
     total = sum(phase.seconds for phase in profile.phases) or 1.0
@@ -129,7 +129,7 @@ def _show_end(record: TuneRecord) -> None:
         current = record.best if record.best == record.best else record.profile.step_seconds
         ratio = current / record.reference.step_seconds
         stdout.print(
-            f"{ratio:.2f} times torch's time on this machine ({time(current)} against {time(record.reference.step_seconds)})"
+            f"{ratio:.2f} times {record.reference.framework}'s time on this machine ({time(current)} against {time(record.reference.step_seconds)})"
         )
     for note in record.profile.notes:
         stdout.print(note, markup=False)

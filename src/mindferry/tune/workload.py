@@ -10,7 +10,7 @@ from ..artifacts import STATE, ProjectConversion, WeightsReport, load
 from ..config import read_config
 from ..errors import MindferryError
 from ..frameworks.requests import Plan, TuneRequest
-from ..layout import refuse_second
+from ..layout import source_framework
 
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
 
@@ -18,7 +18,7 @@ _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
 @dataclass(frozen=True, slots=True)
 class Workload:
     project: Path
-    reference: Path | None  # the torch project, where it is known
+    reference: Path | None  # the original project, where it is known
     script: str = ""
     args: tuple[str, ...] = ()
     model: str = ""
@@ -27,6 +27,7 @@ class Workload:
     helpers: tuple[str, ...] = ()
     tolerance: float = 1e-3
     checkpoint: tuple[str, str] = ("", "")  # as the arguments name it, and where the reference's really lies
+    source: str = "torch"  # the reference's framework
 
     def __str__(self) -> str:
         if self.model:
@@ -60,9 +61,8 @@ def find_workload(
     helpers: tuple[str, ...] = ()
     if (project / STATE / "convert.json").is_file():
         record = load(ProjectConversion, project, "convert")
-        source = Path(record.source)
-        refuse_second(source, "`mindferry tune`", "mindspore.profiler shows where the converted script's time goes")
-        reference = source if source.is_dir() else None
+        origin = Path(record.source)
+        reference = origin if origin.is_dir() else None
         helpers = record.helper_modules
     config = read_config(reference or project)
     if model and not (inputs or config.verify.inputs):
@@ -79,8 +79,10 @@ def find_workload(
     chosen = config.train.args if args is None else args
     given = inputs or config.verify.inputs if model else ()
     checkpoint = (config.weights.file, _checkpoint(project, reference, config.weights.file))
+    source = source_framework(reference, script.removesuffix(".py").replace("/", "."))
+    tolerance = config.train.tolerance
     return Workload(
-        project, reference, script, chosen, model, tuple(given), step, helpers, config.train.tolerance, checkpoint
+        project, reference, script, chosen, model, tuple(given), step, helpers, tolerance, checkpoint, source
     )
 
 

@@ -13,6 +13,7 @@ from ..frameworks.worker import Link
 Found = Callable[[list[tuple[str, Any]]], None]
 GIVEN = {"fit": ("x", "validation_data"), "evaluate": ("x",), "predict": ("x",)}  # method -> arguments that hold data
 HELPERS = "ms_keras"
+LOOP = "the first loop's"  # a data set that no variable holds
 
 
 def share_seeds(dataset: Any, seed: int) -> None:
@@ -63,7 +64,7 @@ def watch_pipelines(link: Link, helpers: list[ModuleType], found: Found) -> None
 
     def begin(frame: FrameType | None, given: dict[str, Any]) -> None:
         own = _own_frames(frame, project)
-        if state["reading"] or not own or not (given or own[0] is frame):
+        if state["reading"] or not own or own[0] is not frame:  # a data set that reads another one
             return
         held = {**given, **{name: each for one in reversed(own) for name, each in _held(one, kinds)}}
         state["reading"] = True
@@ -71,7 +72,7 @@ def watch_pipelines(link: Link, helpers: list[ModuleType], found: Found) -> None
 
     def begun(original: Any) -> Any:
         def iterate(self: Any) -> Any:
-            begin(sys._getframe(1), {})
+            begin(sys._getframe(1), {LOOP: self})
             return original(self)
 
         return iterate

@@ -6,7 +6,7 @@ import functools
 import re
 from importlib.resources import files
 
-from ...read.framework import Framework, ListedCall, Members, Role
+from ...read.framework import Framework, ListedArgument, ListedCall, Members, Role
 from ...read.types import TENSOR, UNKNOWN, Type, instance
 from ...read.uses import read_uses
 from ._aliases import canonical
@@ -79,7 +79,15 @@ def describe() -> Framework:
         families=(("keras.layers.", "layers"), ("keras.", "keras"), ("tensorflow.", "functions")),
         short=(("tensorflow.", "tf."),),
         page="https://www.tensorflow.org/api_docs/python/tf",
-        checklist=dict[str, ListedCall](),
+        checklist={
+            api: ListedCall(title, int(position or -1), argument)
+            for api, title, position, argument in _rows("tricks.tsv")
+        },
+        listed_arguments={
+            name: ListedArgument(topic, title, tuple(functions.split()))
+            for name, topic, title, functions in _rows("argument_tricks.tsv")
+        },
+        leading=0,
         roles=_roles(),
         role_homes=tuple(prefix for prefix, _ in _roles()),
         canonical=canonical,

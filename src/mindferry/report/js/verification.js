@@ -98,10 +98,10 @@ views.verification = {
     const rows = report.verification.values.filter((row) => row.tolerance != null);
     const lowest = rows.length ? Math.min(...rows.map((row) => row.tolerance)) : 5e-6;
     return el("details", { class: "explain" }, el("summary", {}, "How close is close enough: own and inherited errors, and how tolerances are measured"),
-      el("p", {}, "Tolerances are measured, not guessed. The reference also runs in float64. A tensor passes if its error is at most k = 4 times the error that torch's own float32 makes against that at the same place, and it never has to be better than a floor, here ",
+      el("p", {}, "Tolerances are measured, not guessed. The reference also runs in float64. A tensor passes if its error is at most k = 4 times the error that the original's own float32 makes against that at the same place, and it never has to be better than a floor, here ",
         el("b", {}, number(lowest)), ", some forty roundings of float32. Errors are relative to the largest value of the tensor. Sums over many values (gradients of parameters, running statistics, updates) have a higher floor."),
       el("p", {}, el("b", {}, "Own"), ": the module gets the reference's own input, and the reference's own gradient comes back to it. What is off, this module did. ",
-        el("b", {}, "Inherited"), ": the network as it runs. Errors add up from module to module, in torch as well."),
+        el("b", {}, "Inherited"), ": the network as it runs. Errors add up from module to module, in the original as well."),
       el("p", {}, "A first look runs the first mode whole and the last one module by module; if anything is above the floor there, everything is run in full."));
   },
 

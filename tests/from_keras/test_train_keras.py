@@ -45,7 +45,7 @@ def test_ten_steps_of_a_tape_and_of_fit_agree_and_a_wrong_rate_and_a_weight_that
     assert curves.passed and curves.framework == "TensorFlow", curves
     assert len(curves.reference) == len(curves.converted) == 10
     assert curves.worst < 1e-4 and 0 < max(curves.distances) < 1e-3
-    assert (curves.updates, curves.unmatched) == (12, ())
+    assert (curves.updates, curves.unmatched) == (14, ())
     assert len({round(step.loss, 3) for step in curves.reference}) > 5
     text = (out / "train.py").read_text()
     (out / "train.py").write_text(text.replace("Adam(1e-2)", "Adam(2e-2)"))
@@ -59,4 +59,4 @@ def test_ten_steps_of_a_tape_and_of_fit_agree_and_a_wrong_rate_and_a_weight_that
     (out / "ms_keras.py").write_text(helpers.replace(step, frozen))
     still = train_side_by_side(out, Train(script="train.py", steps=2, tolerance=0.5))
     assert still.worst < 0.5 and not still.passed
-    assert still.first_difference == "batch_normalization/beta stays as it was, in TensorFlow it moves"
+    assert still.first_difference.endswith("stays as it was, in TensorFlow it moves")

@@ -15,7 +15,6 @@ from ..verify.named import build, find, one_line, plain_settings, small_settings
 from ..verify.nesting import leaves
 from ..verify.predict import batches, save
 from ..verify.reach import Reach
-from ..verify.surroundings import MODE, names_any
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
 from . import mindspore_session
@@ -26,6 +25,7 @@ from .mindspore_state import State, restore, state_of
 from .mindspore_steps import mixed, moving_rates, step, train
 from .mindspore_tensors import as_numpy, is_tensor
 from .mindspore_weights import Buffers, compare_initial, initial_buffers, load_weights
+from .named_in_code import MODE, names_any
 from .requests import (
     CellRequest,
     CompareRequest,

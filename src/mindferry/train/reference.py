@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MindferryError
+from ..frameworks.named_in_code import is_modal
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.worker import Link
-from ..verify.surroundings import is_modal
 from .conduct import SAVED, Loops, Saves, called_in, listening, saved_tensors
 from .exchange import Exchange, leaves, sample
 from .randomness import FAMILY, METHODS, Draws, host_state, share_fresh_generators, standard_numbers, wrap

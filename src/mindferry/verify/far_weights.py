@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from ..frameworks.named_in_code import handles_gaps
 from .scale import has_fraction
-from .surroundings import handles_gaps
 from .variants import WEIGHTS, Inputs, variants, with_gaps
 
 TIMES = 16.0

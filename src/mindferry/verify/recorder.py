@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..frameworks.named_in_code import asks_mode, is_modal
 from .alias import alias
 from .capture import Capture, is_tensor
 from .columns import chosen, small_columns
@@ -37,11 +38,9 @@ from .scale import apart, has_fraction, in_parts, scale_of
 from .seeding import host_state, seeded
 from .state import Watch, same_state, without_gradients
 from .surroundings import (
-    asks_mode,
     call_defaults,
     computed_buffers,
     forward_codes,
-    is_modal,
     loose_buffers,
     module_parts,
     output_structure,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from ...read.framework import Role
 from ...read.guesses import looks_like_loader
+from ...read.uses import Use
 from ...read.walk import walk
 from ..facts import Facts, OriginalTexts
 from ..plan import Edit, InsertAfter, InsertBefore, ReplaceNode, Texts
@@ -130,12 +131,21 @@ def _region(facts: Facts, node: ast.With) -> ast.AST | None:
 
 
 def _is_lifted(facts: Facts, node: ast.With) -> bool:
-    """Whether the function that a loss is computed by has the block in it."""
+    """Whether the function that a loss is computed by has the block in it; one that a variable switches is on when there is a backward()."""
+    if any(_is_switched(facts, item.context_expr) for item in node.items):
+        return False
     lifted = facts.derived(_lifted_statements)
     current: ast.AST | None = node
     while current is not None and current not in lifted:
         current = facts.parents.get(current)
     return current is not None
+
+
+def _is_switched(facts: Facts, block: ast.expr) -> bool:
+    match block:
+        case ast.Call(func=function, args=[argument]):
+            return facts.is_use(Use.GRADIENT_SWITCH, function) and not isinstance(argument, ast.Constant)
+    return False
 
 
 def _lifted_statements(facts: Facts) -> set[ast.AST]:

@@ -175,6 +175,9 @@ class GradientOptimizer(Optimizer):
     As in torch, a parameter that is frozen or whose gradient is None stays as it is.
     """
 
+    if TAKES_CLOSURES:
+        takes_gradients = True  # the closure of step() returns (loss, gradients)
+
     def __init__(self, params, **defaults):
         self.starts, self.rates, self.inertias, self.counts, self.slots = [0], [], [], [], []
         if TAKES_PLANNED_RATES:

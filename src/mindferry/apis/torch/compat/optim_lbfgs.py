@@ -12,6 +12,8 @@ from .optim import Optimizer
 class LBFGS(Optimizer):
     """torch.optim.LBFGS. `loss = optimizer.step(closure)`, where closure() returns (loss, grads) as mindspore.value_and_grad's functions do."""
 
+    takes_gradients = True
+
     def __init__(
         self,
         params,

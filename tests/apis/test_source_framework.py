@@ -18,6 +18,8 @@ AT_HOME = ("apis/torch/", "frameworks/")
 KNOWN = {
     "read/types.py": "what two types have in common is told without a framework at hand",
     "read/observed.py": "what torch's own process recorded, by the names of its classes",
+    "observe/use.py": "takes what torch's own process wrote down, by the names of its classes",
+    "train/randomness.py": "runs in the reference's worker, on torch's own frames",
     "verify/": "runs in the reference's worker, on torch's own objects",
     "tune/torch_run.py": "runs in the reference's worker; a file is called torch.json",
     "weights/load.py": "takes a torch tensor's dtype",

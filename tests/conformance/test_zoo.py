@@ -147,12 +147,12 @@ def test_the_page_counts_models_and_names_what_stops_the_others(
 
 def test_the_reference_mends_torchs_batch_norm_gradient() -> None:
     import torch
-    from conformance.zoo_run import _mend_batch_norm
+    from conformance.zoo_run import mend_batch_norm
 
     torch.manual_seed(0)
     x, weight = torch.randn(1, 3, 4, 5, requires_grad=True), torch.randn(20, 3)
     norm = torch.nn.BatchNorm2d(3).eval()
-    _mend_batch_norm(norm)
+    mend_batch_norm(norm)
     found = torch.autograd.grad((norm(x).flatten(2).transpose(1, 2) * weight).sum(), x)[0]
     assert torch.allclose(found, weight.T.reshape(1, 3, 4, 5), atol=1e-4)
 

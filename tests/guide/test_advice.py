@@ -90,6 +90,7 @@ OTHER = {
     "init()": "needs several processes",
     "mindspore.nn.SyncBatchNorm": "needs several devices",
     "num_workers": "a setting",
+    "ms.jit": "a name: a note on tf.function says what it is for",
     "--target ascend": "an option",
     "--prefer native": "an option",
     "--try": "an option",

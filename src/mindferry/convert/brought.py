@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..apis.torch._packages import need_of_torch
+from ..apis.torch._served import SERVED_PARTS
 from ..artifacts import FileConversion
 from ..as_json import build, laid_out
 from ..as_json import plain as as_plain
@@ -17,7 +18,6 @@ from ..layout import Layout, Sources, read_symbols, read_symbols_on
 from ..library.applications import KERAS, Applications, bring_applications
 from ..library.bring import FOLDER, Brought, bring
 from ..library.cache import cache_folder
-from ..library.wishes import SERVED_PARTS
 from ..observation import Observation
 from ..read.symbols import Symbols
 from .one_file import Written, digest, with_key

@@ -6,18 +6,13 @@ import ast
 import re
 from pathlib import Path
 
+from ..apis.torch._served import SERVED_PARTS
 from .checkpoints import config_beside, kind_named, kinds_of, parts_beside
 from .names import chain_of
 from .opened import patterns_in, used_as_values
 from .reach import Reach
 from .sources import Module, Sources, bound_names
 
-SERVED_PARTS = (  # of libraries, by the table: what a project takes of them does not come along
-    "torchvision.transforms.",
-    "torchvision.datasets.",
-    "torchvision.utils.",
-    "torchvision.io.",
-)
 PARTS = "sentence_transformers.sentence_transformer.modules"
 USUAL_PARTS = ("Pooling", "Normalize")
 

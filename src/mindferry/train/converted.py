@@ -146,8 +146,11 @@ class _Player:
             own = kind.step
 
             def step(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-                result = own(optimizer, *args, **kwargs)
+                before = len(player.steps)
                 if not player.depth:
+                    player.before_step(optimizer, ())
+                result = own(optimizer, *args, **kwargs)
+                if not player.depth and len(player.steps) == before:  # its base's step() may be such a call
                     player.after_step(optimizer)
                 return result
 

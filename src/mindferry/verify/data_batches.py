@@ -287,7 +287,7 @@ def to_numpy(value: Any) -> Any:
         return value.asnumpy()
     if hasattr(value, "numpy") and not hasattr(value, "detach"):
         value = value.numpy()
-    if getattr(getattr(value, "dtype", None), "kind", "") in "OS":  # words: TensorFlow has them as bytes
+    if getattr(getattr(value, "dtype", None), "kind", "") in ("O", "S"):  # words: TensorFlow has them as bytes
         return as_texts(value)
     return value.detach().cpu().numpy() if hasattr(value, "detach") else value
 

@@ -6,6 +6,7 @@ import ast
 from importlib.resources import files
 
 MODULES = "nesting goldenfile arguments named nested_inputs update dropout alias state lifted randomness jitter kernels reach scale seeding capture surroundings written".split()
+SHARED = ("named_in_code",)  # with other stages
 MODULES += "columns given initial recorder_steps recorder record_script".split()
 _DOCSTRING = '''"""Record a torch model for `mindferry verify --golden`. Needs torch and nothing else.
 
@@ -23,8 +24,9 @@ def standalone() -> str:
     """The text of the script."""
     imports: dict[str, None] = {}
     bodies: dict[str, None] = {}
-    for name in MODULES:
-        text = files(__package__).joinpath(f"{name}.py").read_text("utf-8")
+    for name in (*SHARED, *MODULES):
+        home = "mindferry.frameworks" if name in SHARED else __package__
+        text = files(home).joinpath(f"{name}.py").read_text("utf-8")
         tree = ast.parse(text)
         lines = text.splitlines()
         bodies[f"# {ast.get_docstring(tree, clean=False) or ''}".splitlines()[0]] = None

@@ -16,6 +16,8 @@ FLAGS = frozenset(
 
 def plan(facts: Facts) -> Iterator[Change]:
     for call in facts.calls_for(Use.NETWORK_PART):
+        if facts.is_use(Use.FUNCTIONAL, call.func):
+            continue  # whose bias is a tensor
         for given in _flags(facts, call):
             match given:
                 case ast.Constant(value=None | int() as value) if not isinstance(value, bool):

@@ -30,7 +30,9 @@ NAMES = {
     "uint32": "uint32",
     "uint64": "uint64",
 }
+WHOLE = frozenset("int8 int16 short int32 int int64 long uint8 bool".split())  # a cast to these passes no gradient
 for _name, _target in NAMES.items():
+    _cast = "ops.stop_gradient(x)" if _name in WHOLE else "x"
     rule(
         f"torch.{_name}",
         to=f"mindspore.{_target}",
@@ -38,7 +40,7 @@ for _name, _target in NAMES.items():
         cases=[
             Case(
                 f"x.to(torch.{_name}).to(torch.float64)",
-                f"x.to(ms.{_target}).to(ms.float64)",
+                f"{_cast}.to(ms.{_target}).to(ms.float64)",
                 inputs=("int64[2,3]",),
                 gradient=False,
             ),

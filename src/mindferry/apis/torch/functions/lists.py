@@ -90,7 +90,7 @@ rule(
     cases=[
         Case(
             "torch._shape_as_tensor(x) + x[0, :2].long()",
-            "ms_compat.shape_as_tensor(x) + x[0, :2].long()",
+            "ms_compat.shape_as_tensor(x) + ops.stop_gradient(x[0, :2]).long()",
             shapes=((3, 4),),
             gradient=False,
         ),

@@ -62,7 +62,7 @@ def _asks_for_gradient(test: ast.expr, name: str) -> bool:
         ),
         Case(
             "[p * x for p in nn.PReLU().parameters() if p.requires_grad]",
-            "[p * x for p in nn.PReLU().trainable_params() if p.requires_grad]",
+            "[p * x for p in nn.PReLU().trainable_params() if getattr(p, 'requires_grad', False)]",
             shapes=((2, 3),),
             gradient=False,
         ),

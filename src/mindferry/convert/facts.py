@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -66,6 +66,14 @@ class Facts:
     def calls_for(self, use: Use) -> list[ast.Call]:
         """The file's calls of an API of the framework's that is for this, each after the one that it stands in."""
         return self.calls_where(lambda api: self.uses.has(use, api))
+
+    def options_given(self, call: ast.Call, names: Set[str]) -> Iterator[ast.expr]:
+        """What `call` gives for the parameters `names`, by place or by keyword."""
+        entry = self.rules.get(self.api(call.func))
+        if entry is None or any(isinstance(each, ast.Starred) for each in call.args):
+            return
+        yield from (given for name, given in zip(entry.args, call.args, strict=False) if name in names)
+        yield from (each.value for each in call.keywords if each.arg in names)
 
     def calls_where(self, is_wanted: Callable[[str], bool]) -> list[ast.Call]:
         """The file's calls of the APIs for which this holds: it is asked once for each, not for each call."""

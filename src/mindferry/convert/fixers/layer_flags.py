@@ -18,7 +18,7 @@ def plan(facts: Facts) -> Iterator[Change]:
     for call in facts.calls_for(Use.NETWORK_PART):
         if facts.is_use(Use.FUNCTIONAL, call.func):
             continue  # whose bias is a tensor
-        for given in _flags(facts, call):
+        for given in facts.options_given(call, FLAGS):
             match given:
                 case ast.Constant(value=None | int() as value) if not isinstance(value, bool):
                     yield ReplaceNode(given, str(bool(value)))
@@ -27,11 +27,3 @@ def plan(facts: Facts) -> Iterator[Change]:
                 case _ if facts.reading.type(given).kind in ("none", "int"):
                     yield InsertBefore(given, "bool(")
                     yield InsertAfter(given, ")")
-
-
-def _flags(facts: Facts, call: ast.Call) -> Iterator[ast.expr]:
-    entry = facts.rules.get(facts.api(call.func))
-    if entry is None or any(isinstance(each, ast.Starred) for each in call.args):
-        return
-    yield from (given for name, given in zip(entry.args, call.args, strict=False) if name in FLAGS)
-    yield from (each.value for each in call.keywords if each.arg in FLAGS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from ...read.types import Type
@@ -20,18 +19,10 @@ def plan(facts: Facts) -> Iterator[Change]:
     if b"numpy" not in facts.source.data:
         return
     for call in facts.calls_for(Use.NETWORK_PART):
-        for given in _sizes(facts, call):
+        for given in facts.options_given(call, SIZES):
             if _is_numpy(facts.reading.type(given)):
                 yield InsertBefore(given, "int(")
                 yield InsertAfter(given, ")")
-
-
-def _sizes(facts: Facts, call: ast.Call) -> Iterator[ast.expr]:
-    entry = facts.rules.get(facts.api(call.func))
-    if entry is None or any(isinstance(each, ast.Starred) for each in call.args):
-        return
-    yield from (given for name, given in zip(entry.args, call.args, strict=False) if name in SIZES)
-    yield from (each.value for each in call.keywords if each.arg in SIZES)
 
 
 def _is_numpy(kind: Type) -> bool:

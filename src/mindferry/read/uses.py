@@ -16,6 +16,7 @@ class Use(Enum):
     BACKWARD = "backward"  # the loss's method
     BACKWARD_FUNCTION = "backward function"
     DERIVATIVE = "derivative"  # the gradient of some values by others
+    FUNCTION_DERIVATIVE = "function derivative"  # takes a function, whose derivative it gives
     STEP = "step"  # the optimizer's
     ZERO_GRADIENT = "zero gradient"
     DRIVES_STEP = "drives step"  # whatever else stands around these

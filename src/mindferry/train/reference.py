@@ -220,7 +220,7 @@ class Recorder:
         if self.depth == 0:
             self.meet(module)
             mode = called_in(type(module).__name__, module.training)
-            if mode not in self.modes and next(module.parameters(), None) is not None and is_modal(module):
+            if mode not in self.modes and any(True for _ in module.parameters()) and is_modal(module):
                 self.modes[mode] = None
         self.depth += 1
 

@@ -186,3 +186,23 @@ def main(batches):
 
 def test_a_network_that_is_wrapped_on_a_condition_brings_no_graph() -> None:
     assert refusals(WRAPPED) == []
+
+
+def test_a_network_that_an_unknown_library_wraps_is_no_value_with_a_graph() -> None:
+    code = (
+        "import wrappers\n"
+        "def build():\n"
+        "    net = Net()\n"
+        "    if wrappers.wanted:\n"
+        "        net = wrappers.wrap(net)\n"
+        "    return net, nn.CrossEntropyLoss()\n"
+        "def train(loader, net, criterion):\n"
+        "    for x, y in loader:\n"
+        "        loss = criterion(net(x), y)\n"
+        "        optimizer.zero_grad()\n"
+        "        loss.backward()\n"
+        "        optimizer.step()\n"
+        "net, criterion = build()\n"
+        "train(loader, net, criterion)\n"
+    )
+    assert refusals(code) == []

@@ -260,6 +260,8 @@ def _add_names(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     words = {text for text in texts if text.isidentifier()}
     use.mentioned |= words
     use.stored |= words | {node.arg for node in nodes[ast.keyword] if node.arg}
+    given = (node for node in nodes[ast.keyword] if node.arg == "requires_grad")
+    use.assigned |= {"requires_grad" for node in given if constant(node.value) is not True}
     for node in (*nodes[ast.FunctionDef], *nodes[ast.AsyncFunctionDef]):
         use.mentioned.add(node.name)  # a class of the project's may override it
         use.defined.add(node.name)

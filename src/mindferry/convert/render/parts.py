@@ -39,7 +39,7 @@ def _plans_rates(use: ProjectUse, _: Collection[str]) -> bool:
 
 
 def freezes_parameters(use: ProjectUse, _: Collection[str]) -> bool:
-    """Whether `p.requires_grad` is set somewhere: to read it freezes nothing."""
+    """Whether `p.requires_grad` is set somewhere, or given to what makes a parameter: to read it freezes nothing."""
     words = use.mentioned | use.stored
     return "requires_grad" in use.assigned or any("requires_grad_" in word or "freeze" in word for word in words)
 

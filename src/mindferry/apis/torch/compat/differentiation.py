@@ -3,6 +3,33 @@
 import mindspore as ms
 from mindspore import ops
 
+from .gradients import compiled_once
+
+
+def is_recorded():
+    """Whether a gradient is being taken around this call: the result of an operation knows what it was computed from."""
+    probe = ms.Parameter(ms.Tensor(1.0, ms.float32), name="probe")
+    return getattr(probe * 1.0, "_grad_node", None) is not None
+
+
+def derivative(func, argnums):
+    """ms.grad of the sum of func(*args) * cotangent, by cotangent and args; compiled where it is differentiated again, as MindSpore
+    2.10 follows a reshape or a sum twice in a graph only."""
+
+    is_again = is_recorded()
+    function = getattr(func, "in_graph", func) if is_again else func
+
+    def weighted(cotangent, *args):
+        return ops.sum(function(*args) * cotangent)
+
+    places = tuple(each + 1 for each in argnums) if isinstance(argnums, tuple) else argnums + 1
+
+    def run(*given):  # a graph that was compiled for the gradient of its inputs drops that of the weights
+        needed = tuple(getattr(each, "_grad_node", None) is not None for each in given)
+        return compiled_once(func, (argnums, needed), lambda: ms.grad(weighted, places))(*given)
+
+    return run if is_again else ms.grad(weighted, places)
+
 
 def func_grad(func, argnums=0, has_aux=False):
     """torch.func.grad."""
@@ -11,6 +38,8 @@ def func_grad(func, argnums=0, has_aux=False):
         found = func_grad_and_value(func, argnums, has_aux)(*args)
         return (found[0], found[1][1]) if has_aux else found[0]
 
+    if not has_aux:
+        run.in_graph = ms.grad(getattr(func, "in_graph", func), argnums)
     return run
 
 
@@ -24,6 +53,11 @@ def func_grad_and_value(func, argnums=0, has_aux=False):
             results.append(func(*given))
             return results[-1][0] if has_aux else results[-1]
 
+        if is_recorded():
+            value = func(*args)
+            loss = (lambda *given: func(*given)[0]) if has_aux else func
+            one = ops.ones_like(value[0] if has_aux else value)
+            return derivative(loss, argnums)(one, *args), value
         value, grads = ms.value_and_grad(value_only, argnums)(*args)
         return grads, (value, results[-1][1]) if has_aux else value
 
@@ -37,10 +71,9 @@ def func_jacobian(func, argnums=0):
 
     def run(*args):
         output = func(*args)
-        rows = [
-            ms.grad(lambda *given, place=place: func(*given).reshape(-1)[place], argnums)(*args)
-            for place in range(output.size)
-        ]
+        pull_back = derivative(func, argnums)
+        places = ops.eye(output.size, output.size, output.dtype).reshape((output.size, *output.shape))
+        rows = [pull_back(place, *args) for place in ops.unbind(places)]
         return ops.stack(rows).reshape((*output.shape, *args[argnums].shape))
 
     return run
@@ -55,7 +88,7 @@ def func_vjp(func, *primals):
     """torch.func.vjp: the output, and a function from its cotangent to the inputs'."""
 
     def pull_back(cotangent):
-        found = ms.grad(lambda *given: ops.sum(func(*given) * cotangent), tuple(range(len(primals))))(*primals)
+        found = derivative(func, tuple(range(len(primals))))(cotangent, *primals)
         return found if isinstance(found, tuple) else (found,)
 
     return func(*primals), pull_back

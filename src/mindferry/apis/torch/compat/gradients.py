@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import types
 
 import mindspore as ms
 from mindspore import ops
@@ -179,8 +180,9 @@ def along(output, gradient=None):
     return ops.sum(output if gradient is None else output * ops.stop_gradient(gradient))
 
 
-def gradients(forward, positions, inputs, weights=None):
-    """torch.autograd.grad: of forward(*inputs), weighted, by the inputs at the positions; an input may be a list of tensors."""
+def gradients(forward, positions, inputs, weights=None, again=False):
+    """torch.autograd.grad: of forward(*inputs), weighted, by the inputs at the positions; an input may be a list of tensors.
+    They are constants, unless they are differentiated again."""
     parts = [
         value
         for position in positions
@@ -194,35 +196,67 @@ def gradients(forward, positions, inputs, weights=None):
             values[position] = [left.pop(0) for _ in range(size)] if size else left.pop(0)
         return weighted_sum(forward(*values), weights)
 
-    found = ms.grad(weighted, tuple(range(len(parts))))(*parts)
-    return found if isinstance(found, tuple) else (found,)
+    with indices_as_tuples():
+        found = ms.grad(weighted, tuple(range(len(parts))))(*parts)
+    found = found if isinstance(found, tuple) else (found,)
+    return found if again else tuple(ops.stop_gradient(each) for each in found)
 
 
 COMPILED = {}
 
 
+def compiled_once(function, made_for, make):
+    """make(), compiled, kept for the function, what it reads, and whatever else it was made for."""
+    held = tuple(held_by(function))
+    code = getattr(function, "__code__", type(function))
+    key = (code, made_for, *((id(each), getattr(each, "training", None)) for each in held))
+    if key not in COMPILED:
+        COMPILED[key] = ms.jit(make()), held  # what is held keeps its id
+    return COMPILED[key][0]
+
+
+def held_by(function, seen=()):
+    """What a function reads besides its arguments, and the functions that it calls read; a graph takes it as it is now."""
+    if not hasattr(function, "__code__"):
+        return [function]
+    closure = [each.cell_contents for each in function.__closure__ or ()]
+    globals_read = [function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__]
+    found = [each for each in (*closure, *globals_read) if not isinstance(each, types.ModuleType)]
+    called = [each for each in found if isinstance(each, types.FunctionType) and each not in seen]
+    return found + [value for each in called for value in held_by(each, (*seen, function))]
+
+
 def compiled_gradients(forward, positions, inputs, weights=None):
     """gradients() that are differentiated again: MindSpore 2.10 follows a reshape or a sum twice in a graph only."""
-    held = tuple(each.cell_contents for each in forward.__closure__ or ())
-    key = (
-        forward.__code__,
-        positions,
-        weights is None,
-        *((id(each), getattr(each, "training", None)) for each in held),
-    )
-    if key not in COMPILED:
 
-        def weighted(*values):
-            return ops.sum(forward(*values)) if weights is None else ops.sum(forward(*values[:-1]) * values[-1])
+    def weighted(*values):
+        return ops.sum(forward(*values)) if weights is None else ops.sum(forward(*values[:-1]) * values[-1])
 
-        COMPILED[key] = ms.jit(ms.grad(weighted, positions)), held  # what is held keeps its id
-    found = COMPILED[key][0](*inputs) if weights is None else COMPILED[key][0](*inputs, weights)
+    run = compiled_once(forward, (positions, weights is None), lambda: ms.grad(weighted, positions))
+    found = run(*inputs) if weights is None else run(*inputs, weights)
     return found if isinstance(found, tuple) else (found,)
 
 
-def parameter_gradients(forward, parameters, weights=None):
+@contextlib.contextmanager
+def indices_as_tuples():
+    """MindSpore 2.10 refuses x[0] in a gradient that is taken inside of another one; it takes x[(0,)]."""
+    plain = ms.Tensor.__getitem__
+
+    def by_tuple(tensor, index):
+        return plain(tensor, (index,) if type(index) is int else index)
+
+    ms.Tensor.__getitem__ = by_tuple
+    try:
+        yield
+    finally:
+        ms.Tensor.__getitem__ = plain
+
+
+def parameter_gradients(forward, parameters, weights=None, again=False):
     """torch.autograd.grad of forward() by parameters."""
-    return ms.grad(lambda: weighted_sum(forward(), weights), None, tuple(parameters))()
+    with indices_as_tuples():
+        found = ms.grad(lambda: weighted_sum(forward(), weights), None, tuple(parameters))()
+    return found if again else tuple(ops.stop_gradient(each) for each in found)
 
 
 def weighted_sum(output, weights):

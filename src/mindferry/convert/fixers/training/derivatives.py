@@ -247,8 +247,9 @@ def write(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) -> Genera
         yield ReplaceNode(statement, f"{name} = {name}.copy()", swallows=True)
     names = {node.id for node in draft.source.of(ast.Name)}
     functions: dict[tuple[object, ...], str] = {}
-    planned: list[tuple[Derivative, str]] = []
+    planned: list[tuple[Derivative, str, str]] = []
     for each in found:
+        outputs = draft.texts.of(each.outputs)  # before the call that they stand in is replaced
         key = (
             each.scope,
             id(draft.block_of(each.statement)),
@@ -260,10 +261,10 @@ def write(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) -> Genera
             base = each.outputs.id if isinstance(each.outputs, ast.Name) else "output"
             names.add(name := _free(f"{base}_of", names))
             functions[key] = name
-            planned.append((each, name))
+            planned.append((each, name, outputs))
         yield from _replace(draft, each, functions[key])
     calls = Calls(draft, found)
-    texts = [(each, _function(draft, each, name, calls)) for each, name in planned]
+    texts = [(each, _function(draft, each, name, outputs, calls)) for each, name, outputs in planned]
     for each, lines in reversed(texts):
         source, newline = draft.source, draft.source.newline()
         offset = source.line_start(source.start(each.statement))
@@ -278,10 +279,9 @@ def _free(name: str, names: set[str]) -> str:
     return name
 
 
-def _function(draft: Draft, each: Derivative, name: str, found: Calls) -> list[str]:
+def _function(draft: Draft, each: Derivative, name: str, result: str, found: Calls) -> list[str]:
     source = draft.source
     lines = ["", f"def {name}({', '.join(each.arguments)}):"]
-    result = draft.texts.of(each.outputs)
     lifted = each.lifted
     match lifted[-1] if lifted else None:
         case ast.Assign(targets=[ast.Name(id=target)], value=value) if (
@@ -333,19 +333,19 @@ def _replace(draft: Draft, each: Derivative, function: str) -> Iterator[Edit]:
             is_first = True
         case _:
             is_first = False
+    options = f", {draft.texts.of(each.weights)}" if each.weights is not None else ""
+    if _is_differentiated_again(each.call) and not each.is_compiled:
+        options += ", again=True"
     if each.parameters is not None:
-        weights = f", {draft.texts.of(each.weights)}" if each.weights is not None else ""
-        text = (
-            f"{draft.texts.name('compat.parameter_gradients')}({function}, {draft.texts.of(each.parameters)}{weights})"
-        )
+        helper = draft.texts.name("compat.parameter_gradients")
+        text = f"{helper}({function}, {draft.texts.of(each.parameters)}{options})"
     elif each.weights is None and (is_first or len(positions) > 1) and not each.is_compiled:
         place = "" if positions == [0] else f", {positions[0]}" if is_first else f", {tuple(positions)}"
         text = f"{draft.texts.name('mindspore.grad')}({function}{place})({values})"
     else:
-        weights = f", {draft.texts.of(each.weights)}" if each.weights is not None else ""
         tail = "," if len(each.arguments) == 1 else ""
         helper = draft.texts.name("compat.compiled_gradients" if each.is_compiled else "compat.gradients")
-        text = f"{helper}({function}, {tuple(positions)}, ({values}{tail}){weights})"
+        text = f"{helper}({function}, {tuple(positions)}, ({values}{tail}){options})"
     target = parent if is_first and "compat" not in text and each.weights is None and parent is not None else each.call
     yield ReplaceNode(target, text, swallows=True)  # weights that are ones go
     yield draft.record(each.call, draft.uses.name(Use.DERIVATIVE), before, text)

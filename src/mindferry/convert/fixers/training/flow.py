@@ -12,6 +12,7 @@ from ...facts import Facts
 
 UPDATES = ("backward", "manual_backward", "step", "zero_grad")
 CUT = {"detach", "item", "numpy", "tolist"}  # methods whose result carries no gradient
+ENDING_CALLS = ("exit", "_exit", "quit", "abort")  # of sys, os and the interpreter
 
 
 def key(node: ast.expr) -> str:
@@ -227,6 +228,9 @@ def surely_written(statements: Iterable[ast.stmt]) -> set[str]:
         elif isinstance(each, ast.Try):
             sides = [surely_written(side.body) for side in each.handlers if not _leaves(side.body)]
             found |= surely_written(each.finalbody) | set.intersection(surely_written(each.body), *sides)
+        elif isinstance(each, ast.Match):
+            sides = [surely_written(case.body) for case in each.cases if not _leaves(case.body)]
+            found |= set.intersection(*sides) if sides and _takes_the_rest(each.cases[-1]) else set()
         elif isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(each.name)
         elif isinstance(each, ast.Import | ast.ImportFrom):
@@ -237,7 +241,22 @@ def surely_written(statements: Iterable[ast.stmt]) -> set[str]:
 
 
 def _leaves(block: list[ast.stmt]) -> bool:
-    return bool(block) and isinstance(block[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+    """Whether what stands behind the block is never reached from it."""
+    match block[-1:]:
+        case [
+            ast.Return() | ast.Raise() | ast.Continue() | ast.Break() | ast.Assert(test=ast.Constant(value=False | 0))
+        ]:
+            return True
+        case [ast.Expr(value=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)))]:
+            return name in ENDING_CALLS
+        case [ast.If(body=body, orelse=orelse)]:
+            return _leaves(body) and _leaves(orelse)
+    return False
+
+
+def _takes_the_rest(case: ast.match_case) -> bool:
+    """`case _:`"""
+    return case.guard is None and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
 
 
 def _headers(node: ast.With | ast.For | ast.While) -> list[ast.AST]:

@@ -59,9 +59,12 @@ def _of_block(statements: list[ast.stmt], written: frozenset[str]) -> tuple[set[
             written |= flow.writes(each)
         elif isinstance(each, ast.If):
             found |= flow.reads(each.test, with_gradient=True) - written
-            first, after_first = _of_block(each.body, written)
-            second, after_second = _of_block(each.orelse, written)
-            found, written = found | first | second, after_first & after_second
+            found |= _of_block(each.body, written)[0] | _of_block(each.orelse, written)[0]
+            written |= flow.surely_written([each])
+        elif isinstance(each, ast.Match):
+            found |= flow.reads(each.subject, with_gradient=True) - written
+            found |= {name for case in each.cases for name in _of_block(case.body, written)[0]}
+            written |= flow.surely_written([each])
         elif isinstance(each, ast.With | ast.For | ast.While | ast.Try):
             header = set().union(*(flow.reads(part, with_gradient=True) for part in _header(each))) - written
             targets = flow.writes(each.target) if isinstance(each, ast.For) else set()

@@ -33,8 +33,9 @@ def begun_elsewhere(facts: Facts, loss: ast.expr, lifted: list[ast.stmt], scope:
             return f"{name} (line {left[name]}) {MARK}"
     arguments = [each.arg for each in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)]
     for name in arguments:
-        line = _passed_in(facts, scope, name) if name in read and not facts.bound_within(name, scope) else 0
-        if line:
+        if name not in read or facts.bound_within(name, scope) or sources.is_used_as_object(facts, scope.body[0], name):
+            continue
+        if line := _passed_in(facts, scope, name):
             return f"{name}, as line {line} passes it, {MARK}"
     return ""
 

@@ -150,7 +150,7 @@ def _is_leaf(facts: Facts, node: ast.Name | ast.Attribute) -> bool:
 def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) -> bool:
     """Whether it runs a network, by whatever functions and objects of the project; `seen`: those that were looked into on the way."""
     symbols, kind = facts.reading.symbols, facts.reading.type(call.func)
-    arguments = [*call.args, *(each.value for each in call.keywords)]
+    arguments = [*call.args, *_keyword_values(call)]
     if gives_no_gradient(facts, call):
         return False
     if kind.kind == "instance":
@@ -172,6 +172,8 @@ def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) ->
         return body is not None and _reaches_network(facts, kind.qual, _connected(body), seen)
     if any(_is_network(facts, argument) for argument in call.args):
         return True
+    if isinstance(call.func, ast.Call) and kind.kind in ("unknown", "tensor"):  # vmap(grad(f))(x)
+        return any(_wraps_network(facts, each, seen) for each in (*call.func.args, *_keyword_values(call.func)))
     is_own = isinstance(call.func, ast.Attribute) and flow.key(call.func).startswith("self.")
     is_own |= isinstance(call.func, ast.Subscript)  # models["encoder"](x)
     is_named = isinstance(call.func, ast.Name) and not _makes_no_gradient(facts, call.func.id)
@@ -179,6 +181,23 @@ def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) ->
         call.func.attr == "forward" or is_named_like_network(call.func.value)
     )
     return kind.kind in ("unknown", "method") and (is_named or is_own or is_method) and not _is_loss(facts, call.func)
+
+
+def _keyword_values(call: ast.Call) -> list[ast.expr]:
+    return [each.value for each in call.keywords]
+
+
+def _wraps_network(facts: Facts, given: ast.expr, seen: set[str] | None) -> bool:
+    """Whether what is given to a function that makes another one is a network, or a function that runs one."""
+    if isinstance(given, ast.Lambda):
+        return any(_is_source(facts, each, seen) for each in _connected(given.body))
+    if isinstance(given, ast.Call):
+        return any(_wraps_network(facts, each, seen) for each in (*given.args, *_keyword_values(given)))
+    kind = facts.reading.type(given)
+    body = facts.derived(_definitions).get((ast.FunctionDef, kind.qual)) if kind.kind in ("ref", "value") else None
+    if body is not None:
+        return _reaches_network(facts, kind.qual, _connected(body), seen)
+    return _is_network(facts, given)
 
 
 def gives_no_gradient(facts: Facts, call: ast.Call) -> bool:

@@ -65,6 +65,7 @@ class _Player:
         self.modes: dict[str, None] = {}
         self.loops = Loops()
         self.depth = self.nesting = self.iterations = 0
+        self.is_updating = False
         self.batch: tuple[int, ...] = ()
 
     def install(self, helpers: list[Any]) -> None:
@@ -89,9 +90,9 @@ class _Player:
         original, player = nn.Cell.__call__, self
 
         def call(cell: Any, *args: Any, **kwargs: Any) -> Any:
-            if player.depth:
-                return original(cell, *args, **kwargs)
             is_update = is_optimizer(cell)
+            if player.is_updating or (player.depth and not is_update):  # a network may train itself when it is called
+                return original(cell, *args, **kwargs)
             if is_update:
                 player.norm = _norm(args[0]) if args else float("nan")
                 player.before_step(cell, args[0] if args else ())
@@ -99,10 +100,12 @@ class _Player:
                 player.networks.meet(cell)
                 player.modes[called_in(type(cell).__name__, cell.training)] = None
             player.depth += 1
+            player.is_updating = is_update
             try:
                 result = original(cell, *args, **kwargs)
             finally:
                 player.depth -= 1
+                player.is_updating = False
             if is_update:
                 player.after_step(cell)
             else:

@@ -88,10 +88,26 @@ def run():
     )
 
 
+def test_a_block_on_a_device_computes_what_is_in_it(both: Both) -> None:
+    same(
+        both,
+        """
+def run():
+    place = torch.device("cpu")
+    with place, torch.no_grad():
+        x = torch.ones(3)
+    with torch.device("cpu") as device:
+        y = x * 2
+    return [x, y]
+""",
+    )
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
         ("    parts = x.split(2)\n    parts[0].fill_(1)\n    return x\n", "x is changed through a part of it"),
+        ("    return x.fill_diagonal_(7), x.sum()\n", "x is changed inside an expression"),
         ("    parts = x.chunk(2)\n    parts[1][0] = 5\n    return x\n", "parts[1] is a copy"),
         ("    a = x.numpy()\n    x.add_(2)\n    return a\n", "a shares its memory"),
         ("    loss = nn.Linear(2, 2)(x).sum()\n    return loss.requires_grad\n", "loss.requires_grad"),

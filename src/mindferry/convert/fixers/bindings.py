@@ -89,8 +89,9 @@ class Names:
         """Whether the name is read once `node` has been evaluated: further down, or in the next round of a loop."""
         source = self.facts.source
         end, scope = source.end(node), self.scope(node)
-        if isinstance(self.facts.statement_of(node), ast.Return):
-            return False
+        statement = self.facts.statement_of(node)
+        if isinstance(statement, ast.Return):  # further on in what it returns
+            return any(end <= source.start(use) < source.end(statement) for use in self.loads(scope, name))
         loop = self.facts.enclosing(node, ast.For, ast.While, ast.AsyncFor)
         if loop is not None and self.facts.enclosing(loop, *FUNCTIONS) is not self.facts.enclosing(node, *FUNCTIONS):
             loop = None

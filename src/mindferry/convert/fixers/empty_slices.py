@@ -25,17 +25,32 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield AtNode(node, partial(_rewrite, facts, node, parts))
 
 
-def _joined(facts: Facts) -> Iterator[ast.expr]:
-    """What is put together from a written list: each entry, or what the function gives its name."""
-    names = facts.derived(Names)
+def _joined(facts: Facts) -> Iterator[ast.Subscript]:
+    """Slices of one tensor that are put together again around something else: either may be empty."""
     for call in facts.source.of(ast.Call):
         if not call.args or not facts.is_use(Use.JOIN, call.func) or not isinstance(call.args[0], ast.List | ast.Tuple):
             continue
-        for entry in call.args[0].elts:
-            yield entry
-            if isinstance(entry, ast.Name):
-                stores = [facts.parents.get(each) for each in names.stores(names.scope(entry), entry.id)]
-                yield from (each.value for each in stores if isinstance(each, ast.Assign))
+        parts = [part for entry in call.args[0].elts for part in _slices_of(facts, entry)]
+        owners = [facts.source.text(part.value) for part in parts]
+        yield from (part for part, owner in zip(parts, owners, strict=True) if owners.count(owner) > 1)
+
+
+def _slices_of(facts: Facts, entry: ast.expr) -> Iterator[ast.Subscript]:
+    """The entry itself, or what the function gives its name."""
+    if isinstance(entry, ast.Subscript):
+        yield entry
+    elif isinstance(entry, ast.Name):
+        names = facts.derived(Names)
+        for store in names.stores(names.scope(entry), entry.id):
+            match facts.parents.get(store):
+                case ast.Assign(value=ast.Subscript() as value):
+                    yield value
+                case ast.Tuple() as targets:
+                    match facts.parents.get(targets):
+                        case ast.Assign(value=ast.Tuple(elts=values)) if len(values) == len(targets.elts):
+                            value = values[targets.elts.index(store)]
+                            if isinstance(value, ast.Subscript):
+                                yield value
 
 
 def _is_simple(part: ast.expr) -> bool:

@@ -161,7 +161,8 @@ MF150 = Code(
     "MF150",
     Severity.ERROR,
     "A package that needs torch itself",
-    "The file imports a package that is built on torch, so it doesn't run without torch.",
+    "The file imports a package that is built on torch, so what uses it doesn't run without torch. The file can be imported without; "
+    "a placeholder says so where it is used.",
     "Replace the package, or convert the modules that the project uses along with it.",
 )
 MF151 = Code(

@@ -152,7 +152,7 @@ def plan_file(
 def _write(facts: Facts, plan: Plan, helpers: HelpersImport | None) -> FileResult:
     source, settings = facts.source, facts.settings
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if facts.is_notebook else 0
-    context = Context(facts, plan, Imports(facts.reading, helpers))
+    context = Context(facts, plan, Imports(facts.reading, helpers, may_be_absent=plan.may_be_absent))
     if settings.is_restricted:
         _keep_names(context)
     writer = PlanWriter(plan, context)

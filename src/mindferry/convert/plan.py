@@ -80,6 +80,13 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
+class MayBeAbsent:
+    """What the import binds has a placeholder where the package can't be imported."""
+
+    name: ast.alias
+
+
+@dataclass(frozen=True, slots=True)
 class ReplaceNode:
     node: ast.AST
     text: Text
@@ -163,7 +170,7 @@ class AtEnd:
     write: Writer
 
 
-Change = Edit | UseRule | Note | Keep | AtNode | AtEnd
+Change = Edit | UseRule | Note | Keep | MayBeAbsent | AtNode | AtEnd
 
 
 class Conflict(MindferryError):
@@ -178,6 +185,7 @@ class Plan:
     rules: dict[ast.AST, Rule] = field(default_factory=dict)
     notes: dict[ast.AST, str | tuple[str, ...]] = field(default_factory=dict)
     kept: set[ast.AST] = field(default_factory=set)
+    may_be_absent: set[ast.alias] = field(default_factory=set)
     edits: list[tuple[str, Edit]] = field(default_factory=list)  # known before any rule runs
     at_node: dict[ast.AST, tuple[str, Writer]] = field(default_factory=dict)
     at_end: list[tuple[str, Writer]] = field(default_factory=list)
@@ -194,6 +202,8 @@ class Plan:
                     self.notes[node] = value
                 case Keep(node):
                     self.kept.add(node)
+                case MayBeAbsent(name):
+                    self.may_be_absent.add(name)
                 case AtNode(node, write):
                     if node in self.at_node:
                         other, _ = self.at_node[node]

@@ -198,3 +198,18 @@ def is_known(name):
     kind_of, is_known = made["kind_of"], made["is_known"]
     assert callable(kind_of) and callable(is_known)
     assert kind_of("auto") == "auto" and str(kind_of("float16")) == "Float16" and is_known("relu") is True
+
+
+def test_a_module_by_another_name_stays_where_something_of_it_is_left(tmp_path, monkeypatch):
+    conversion = convert_source(
+        "import torch\n\naten = torch.ops.aten\nN = torch.nn\nCOSTS = {aten.mm: 2}\n\n\n"
+        "class Net(N.Module):\n    def __init__(self):\n        N.Module.__init__(self)\n\n\n"
+        "def cost(x):\n    return COSTS.get(aten.made_up(x))\n"
+    )
+    (tmp_path / "with_alias.py").write_text(conversion.code)
+    monkeypatch.syspath_prepend(tmp_path)
+    import with_alias
+
+    assert len(with_alias.COSTS) == 1 and with_alias.Net() is not None and "N = " not in conversion.main
+    with pytest.raises(NotImplementedError, match=r"aten\.made_up has no rule"):
+        with_alias.cost(1)

@@ -20,6 +20,7 @@ VIEWS = frozenset(
 PERHAPS_VIEWS = frozenset(
     "to cpu cuda float type contiguous reshape flatten ravel from_numpy as_tensor asarray".split()
 )
+SPREAD = frozenset("expand expand_as broadcast_to transpose t permute swapaxes movedim T mT unfold".split())
 CERTAIN_VIEWS = VIEWS - PERHAPS_VIEWS
 PARAMETERS = frozenset("parameters named_parameters trainable_params get_parameters parameters_and_names".split())
 
@@ -88,8 +89,9 @@ class Names:
         """Whether the name is read once `node` has been evaluated: further down, or in the next round of a loop."""
         source = self.facts.source
         end, scope = source.end(node), self.scope(node)
-        if isinstance(self.facts.statement_of(node), ast.Return):
-            return False
+        statement = self.facts.statement_of(node)
+        if isinstance(statement, ast.Return):  # further on in what it returns
+            return any(end <= source.start(use) < source.end(statement) for use in self.loads(scope, name))
         loop = self.facts.enclosing(node, ast.For, ast.While, ast.AsyncFor)
         if loop is not None and self.facts.enclosing(loop, *FUNCTIONS) is not self.facts.enclosing(node, *FUNCTIONS):
             loop = None
@@ -216,6 +218,8 @@ class Names:
             case ast.Name(id=other):
                 return Binding("alias", other)
             case ast.Call(func=ast.Attribute(attr=name, value=owner)) if self.facts.reading.type(owner).is_tensor:
+                if name == "contiguous" and is_of_layout(owner):
+                    return FRESH  # a copy
                 if name in CERTAIN_VIEWS | PERHAPS_VIEWS:
                     return self._view_of(owner, name in CERTAIN_VIEWS)
                 return self._of_value(owner) if name.endswith("_") and not name.startswith("_") else FRESH
@@ -250,6 +254,14 @@ class Names:
                 return Binding("view" if is_certain else "fresh", f"self.{owner.attr}")
             owner = owner.value
         return Binding("view" if is_certain else "fresh", owner.id) if isinstance(owner, ast.Name) else FRESH
+
+
+def is_of_layout(node: ast.expr) -> bool:
+    """`x.expand(2, 3)`, `x.t()`: what does not lie in memory in one piece, so that contiguous() copies it."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name)) | ast.Attribute(attr=name):
+            return name in SPREAD
+    return False
 
 
 def _own_value(store: ast.Name, targets: ast.AST | None, parents: dict[ast.AST, ast.AST]) -> ast.expr | None:

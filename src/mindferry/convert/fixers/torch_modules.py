@@ -27,7 +27,8 @@ def plan(facts: Facts) -> Iterator[Change]:
     aliases = [node for node in facts.source.of(ast.Assign) if _is_alias(facts, node)]
     for node in aliases:
         yield claim_all(node)
-        yield AtEnd(partial(_remove, facts, node))
+        if not _is_left_somewhere(facts, node):
+            yield AtEnd(partial(_remove, facts, node))
     for call in facts.source.of(ast.Call):
         if not (module := _module(facts, call)):
             continue
@@ -49,6 +50,25 @@ def _is_alias(facts: Facts, node: ast.Assign) -> bool:
         return False
     names = [each for each in node.targets if isinstance(each, ast.Name)]
     return len(names) == len(node.targets) and all(len(facts.stores(each.id)) == 1 for each in names)
+
+
+def _is_left_somewhere(facts: Facts, alias: ast.Assign) -> bool:
+    """`aten = torch.ops.aten`, then `{aten.mm: 2}`: what has no counterpart stays, and needs the name."""
+    names = [each.id for each in alias.targets if isinstance(each, ast.Name)]
+    uses = [use for name in names for use in facts.source.named.get(name, ()) if isinstance(use.ctx, ast.Load)]
+    return any(not _converts(facts, use) for use in uses)
+
+
+def _converts(facts: Facts, use: ast.expr) -> bool:
+    """Whether it, or something that is taken from it, has a counterpart; a variable of the same name is nothing of torch's."""
+    api = facts.api(use)
+    if not api or not facts.framework.is_own(api):
+        return True
+    entry = facts.rules.get(api)
+    if entry is not None:
+        return not entry.missing
+    above = facts.parents.get(use)
+    return isinstance(above, ast.Attribute) and above.value is use and _converts(facts, above)
 
 
 def _module(facts: Facts, node: ast.expr) -> str:

@@ -12,6 +12,7 @@ from ...read.edits import Edits
 from ...read.infer import Reading, imported_names
 from ...read.source import Source
 from .helpers_module import SETTINGS, inline
+from .imported_names import bound_name, import_line, origin_of
 from .replace_left_names import left_over_names, placeholder
 
 COMPAT_MODULE = "ms_compat"
@@ -69,6 +70,7 @@ class Imports:
         default_factory=dict
     )  # helpers defined in the file itself whose names it uses already
     kept: set[str] = field(default_factory=set)  # names of torch's that stay in use
+    may_be_absent: set[ast.alias] = field(default_factory=set)  # of packages that need torch
     _taken: set[str] | None = None
 
     def spell(self, qual: str) -> str:
@@ -127,7 +129,7 @@ class Imports:
             (node, top and edits.source.start(node) < first_use and _is_alone_on_line(edits.source, node), only)
             for node, top, only in _import_statements(edits.source)
         ]
-        is_first = bool(left) and "compat" in missing  # the placeholders need it before anything else
+        is_first = bool(left or self.may_be_absent) and "compat" in missing  # placeholders need it before anything else
         last = self._last_torch_import(statements)
         done: set[tuple[ast.AST, str]] = set()
         for node, top_level, only_one in statements:
@@ -151,7 +153,10 @@ class Imports:
             kept = [alias for alias in node.names if alias not in dropped]
             bound = [
                 line
-                for line in self._placeholders(node, dropped, left, findings)
+                for line in [
+                    *self._placeholders(node, dropped, left, findings),
+                    *self._attempt(node, dropped, findings),
+                ]
                 if (edits.source.parents[node], line) not in done
             ]
             done |= {(edits.source.parents[node], line) for line in bound}
@@ -162,13 +167,13 @@ class Imports:
     def _left_over(self, edits: Edits) -> dict[str, str]:
         """Names of torch's that the text still has -> what they are called from here on."""
         dropped = {
-            _bound(alias): alias
+            bound_name(alias): alias
             for node, _, _ in _import_statements(edits.source)
             for alias in node.names
             if alias.name != "*" and self._is_dropped(node, alias)
         }
         found = left_over_names(self.reading, edits, dropped)
-        if found:
+        if found or self.may_be_absent:
             self.spell(MISSING)
         renamed = {name: f"torch_{name}" if name in self.homes.values() else name for name in found}
         for name, nodes in found.items():
@@ -183,13 +188,27 @@ class Imports:
         left: dict[str, str],
         findings: Sequence[Finding],
     ) -> list[str]:
-        names = {_bound(alias): alias for alias in dropped if _bound(alias) in left}
+        names = {bound_name(alias): alias for alias in dropped if bound_name(alias) in left}
         if self._has_substitute(node):
             return []
         return [
-            placeholder(self.spell(MISSING), self._place(node, left[name]), _origin(node, alias), findings)
+            placeholder(self.spell(MISSING), self._place(node, left[name]), origin_of(node, alias), findings)
             for name, alias in names.items()
         ]
+
+    def _attempt(
+        self, node: ast.Import | ast.ImportFrom, dropped: list[ast.alias], findings: Sequence[Finding]
+    ) -> list[str]:
+        """`try: from mmcv.ops import nms`, and a placeholder where that fails."""
+        names = [alias for alias in dropped if alias in self.may_be_absent]
+        if not names:
+            return []
+        bound = [
+            placeholder(self.spell(MISSING), self._place(node, bound_name(alias)), origin_of(node, alias), findings)
+            for alias in names
+        ]
+        lines = [f"    {line}" for each in bound for line in each.split("\n")]
+        return ["\n".join(["try:", f"    {import_line(self.reading, node, names)}", "except ImportError:", *lines])]
 
     def _place(self, node: ast.Import | ast.ImportFrom, name: str) -> str:
         """What is assigned to: a name may be imported before it is declared global, but not assigned to."""
@@ -237,6 +256,8 @@ class Imports:
         symbols = self.reading.symbols
         if (alias.asname or alias.name).partition(".")[0] in self.kept:
             return False
+        if alias in self.may_be_absent:
+            return True
         roots = symbols.framework.roots
         if name in symbols.excluded or (name.partition(".")[0] in roots and not symbols.is_local(name)):
             return True
@@ -253,10 +274,7 @@ class Imports:
     ) -> None:
         source = edits.source
         if kept:
-            names = ", ".join(alias.name + (f" as {alias.asname}" if alias.asname else "") for alias in kept)
-            module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
-            module = self.reading.symbols.redirected(module)
-            lines = [f"from {module} import {names}" if module else f"import {names}", *lines]
+            lines = [import_line(self.reading, node, kept), *lines]
         if not lines and self._has_substitute(node):
             lines = [f'raise ImportError("{_imported(node, node.names[0], self.reading)} is torch\'s")']
         elif not lines and only_one:
@@ -289,17 +307,6 @@ class Imports:
             if getattr(self.reading.scope.names.get(name), "qual", "").startswith(self.reading.symbols.framework.roots)
         }
         return not lasting and all(names <= _bound_by(handler.body) for handler in parent.handlers)
-
-
-def _bound(alias: ast.alias) -> str:
-    return alias.asname or alias.name.partition(".")[0]
-
-
-def _origin(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
-    """torch's dotted name of what the import binds."""
-    if isinstance(node, ast.ImportFrom):
-        return f"{node.module or ''}.{alias.name}".lstrip(".")
-    return alias.name if alias.asname else alias.name.partition(".")[0]
 
 
 def _scope(source: Source, node: ast.AST) -> ast.AST:

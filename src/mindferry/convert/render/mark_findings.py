@@ -70,4 +70,7 @@ def _mark(context: Context, node: ast.stmt, found: list[Finding]) -> None:
     text = "; ".join(
         dict.fromkeys(f.message + (f" ({f.advice})" if f.advice and f.code != findings.MF100 else "") for f in found)
     )
-    context.edits.before(line_start, f"{indent}# mindferry: {' '.join(text.split())}{source.newline()}")
+    reach = (
+        source.end(node) + 1 if isinstance(node, ast.Import | ast.ImportFrom) else -1
+    )  # it stays with what becomes of it
+    context.edits.before(line_start, f"{indent}# mindferry: {' '.join(text.split())}{source.newline()}", reach)

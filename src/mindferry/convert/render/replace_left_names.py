@@ -43,9 +43,14 @@ def _is_in(reading: Reading, node: ast.AST, removed: set[ast.AST]) -> bool:
 
 def placeholder(spelled: str, name: str, origin: str, findings: Iterable[Finding]) -> str:
     """`torch = ms_compat.Missing("torch", {"torch.ops.foo": "torch.ops.foo has no rule"})`; lines are indented by the caller."""
-    notes = {each.rule: each.message for each in findings if f"{each.rule}.".startswith(f"{origin}.")}
+    notes = {each.rule: each.message for each in findings if each.rule and _are_related(each.rule, origin)}
     line = f'{name} = {spelled}("{origin}", {notes!r})'
     if len(line) <= LONGEST:
         return line
     inner = "".join(f"    {rule!r}: {message!r},\n" for rule, message in notes.items())
     return f'{name} = {spelled}("{origin}", {{\n{inner}}})'
+
+
+def _are_related(one: str, other: str) -> bool:
+    """Whether one of two dotted names is in the other."""
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")

@@ -10,9 +10,11 @@ def _casts(api: str, args: str) -> None:
     @rule(
         api,
         args=args,
+        like="compat.Autocast",
         differs="runs in float32: cast the network by amp.auto_mixed_precision instead",
         cases=[
             Case(f"{api}(enabled=False)", "contextlib.nullcontext()", runs=False, why=WHY),
+            Case(f"[{api}]", "[ms_compat.Autocast]", runs=False, why=WHY),
         ],
     )
     def autocast(call: Call) -> None:

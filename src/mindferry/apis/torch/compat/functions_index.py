@@ -29,6 +29,17 @@ def fill_slices(x, bounds, value):
     return ops.where(mask, ops.full_like(x, value), x)
 
 
+def take_slices(x, *parts):
+    """x[a:b, c:d], the bounds as pairs: the gradient of an empty slice fails, so one is made anew."""
+    index = tuple([slice(*part) if isinstance(part, tuple) else part for part in parts])
+    given = len(index) - (Ellipsis in index)
+    whole = (slice(None),) * (x.ndim - given)
+    at = index.index(Ellipsis) if Ellipsis in index else len(index)
+    places = index[:at] + whole + index[at + 1 :]
+    shape = [len(range(*place.indices(size))) for place, size in zip(places, x.shape) if isinstance(place, slice)]
+    return x[index] if all(shape) else ops.zeros(tuple(shape), dtype=x.dtype)
+
+
 def as_index(index, x=None):
     """An array or a number of numpy's as MindSpore takes it for an index; as it is if x, which it is for, is no tensor."""
     if not isinstance(index, np.ndarray | np.generic) or not (x is None or isinstance(x, ms.Tensor)):

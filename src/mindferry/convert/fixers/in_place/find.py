@@ -279,6 +279,8 @@ def _plan_item(facts: Facts, found: InPlace, chain: list[ast.Call], base: ast.Su
         )
     elif isinstance(base.value, ast.Subscript) and facts.reading.type(base.value.value).is_tensor:
         _refuse(facts, found, chain, "an index of an index makes a copy in MindSpore", "write one index: x[i, j]")
+    elif whole := _parted(facts, base):
+        _refuse(facts, found, chain, f"{whole} is changed through a part of it", f"assign to an index of {whole}")
     elif is_bare:
         is_entry = _may_hold_parameters(owner, base.slice) or _is_given(facts, base.value, owner)
         how = How.ENTRY if is_entry else HOW_IN_TUPLES.get(owner.kind, How.ITEM)
@@ -293,6 +295,15 @@ def _plan_item(facts: Facts, found: InPlace, chain: list[ast.Call], base: ast.Su
             f"{facts.source.text(base)} is changed and its value used at once",
             "write two statements",
         )
+
+
+def _parted(facts: Facts, part: ast.expr) -> str:
+    """`parts[0]`, where `parts = x.split(2)`: x, whose memory it shares in torch."""
+    match part:
+        case ast.Subscript(value=ast.Name() as parts) if not facts.reading.type(parts).is_tensor:
+            binding = facts.derived(Names).binding(parts)
+            return binding.other if binding.how == "view" else ""
+    return ""
 
 
 def _may_hold_parameters(owner: Type, key: ast.expr) -> bool:
@@ -475,7 +486,9 @@ def _warn_of_views(facts: Facts, found: InPlace, names: Names, node: ast.Assign)
     assert isinstance(target, ast.Subscript)
     if isinstance(target.value, ast.Name) and names.binding(target.value).other:
         _warn_of_others(facts, found, names, node.value, target.value)
-    elif isinstance(target.value, ast.Subscript) and facts.reading.type(target.value.value).is_tensor:
+    elif isinstance(target.value, ast.Subscript) and (
+        facts.reading.type(target.value.value).is_tensor or _parted(facts, target.value)
+    ):
         found.planned.append(
             facts.found(
                 node,

@@ -15,6 +15,9 @@ KEEPING = frozenset(
 )  # methods that keep what they are given
 
 
+SHARING = (CERTAIN_VIEWS - {"detach"}) | {"numpy"}
+
+
 def is_held(facts: Facts, names: Names, base: ast.Name) -> bool:
     """`y = x`, `parts = {"a": x}`, `seen.append(x)`, `self.last = x` since x got its value: these see x change in torch."""
     return any(_keeps(names, statement, base) for statement in _since_bound(facts, names, base))
@@ -27,7 +30,7 @@ def views(facts: Facts, names: Names, base: ast.Name) -> Iterator[str]:
             case ast.Assign(
                 targets=[ast.Name(id=other)],
                 value=ast.Call(func=ast.Attribute(attr=name, value=ast.Name(id=viewed))),
-            ) if viewed == base.id != other and name in CERTAIN_VIEWS - {"detach"}:
+            ) if viewed == base.id != other and name in SHARING:
                 if names.is_loaded_after(other, base):
                     yield other
 

@@ -173,18 +173,9 @@ class Call:
 
     def _is_view(self, out: ast.expr) -> bool:
         """A part of another tensor, by how it is written or by what its name was last given."""
-        if isinstance(out, ast.Call):
-            return self._is_view(out.func) if isinstance(out.func, ast.Attribute) else False
-        if isinstance(out, ast.Attribute):
-            return out.attr in VIEWS
         if isinstance(out, ast.Name):
-            given = (
-                each.value
-                for each in self.reading.source.of(ast.Assign)
-                if any(isinstance(name, ast.Name) and name.id == out.id for name in each.targets)
-            )
-            return any(not isinstance(value, ast.Name) and self._is_view(value) for value in given)
-        return isinstance(out, ast.Subscript)
+            return out.id in self.reading.once(_view_names)
+        return _is_written_as_view(out)
 
     def keep(self) -> None:
         """Leave the call as it is without a word: it need not be torch's at all."""
@@ -371,11 +362,24 @@ class Call:
             self.edits.after(opening, text)
 
 
-@functools.lru_cache(maxsize=4096)  # rules write the same few expressions again and again
+def _is_written_as_view(out: ast.expr) -> bool:
+    """`x[0]`, `x.T`, `x.view(-1)`."""
+    if isinstance(out, ast.Call):
+        return isinstance(out.func, ast.Attribute) and _is_written_as_view(out.func)
+    return out.attr in VIEWS if isinstance(out, ast.Attribute) else isinstance(out, ast.Subscript)
+
+
+def _view_names(reading: Reading) -> set[str]:
+    """The names that the file gives a view somewhere."""
+    given = reading.source.assigned.items()
+    return {name for name, statements in given if any(_is_written_as_view(each.value) for each in statements)}
+
+
 def _parts_of(out: ast.expr) -> list[ast.expr]:
     return out.elts if isinstance(out, ast.Tuple | ast.List) else [out]
 
 
+@functools.lru_cache(maxsize=4096)  # rules write the same few expressions again and again
 def _parsed(text: str) -> ast.expr | None:
     try:
         return ast.parse(f"({text}\n)", mode="eval").body if text.strip() else None

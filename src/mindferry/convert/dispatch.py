@@ -12,6 +12,7 @@ from ..apis._call import Call
 from ..apis._lookup import rule_of
 from ..apis.torch._members import member
 from ..read.call_results import FOREIGN
+from ..read.infer import Reading
 from ..read.networks import is_mode_call
 from ..read.types import Type
 from .context import Context
@@ -256,9 +257,17 @@ def _may_be_network(node: ast.Call, name: str, context: Context) -> bool:
     if not is_mode_call(node):
         return False
     text = context.source.text(node.func.value).lower()
-    symbols = context.reading.symbols
-    is_defined = any(not symbols.is_module(qual) for qual in symbols.classes.with_method(name))
-    return not is_defined and not any(word in text for word in NOT_NETWORKS)
+    if any(word in text for word in NOT_NETWORKS):
+        return False
+    symbols, known = context.reading.symbols, context.reading.once(_known_methods)
+    if name not in known:
+        known[name] = any(not symbols.is_module(qual) for qual in symbols.classes.with_method(name))
+    return not known[name]
+
+
+def _known_methods(reading: Reading) -> dict[str, bool]:
+    """Whether something of the project that is no network has a method of that name, as far as it was asked."""
+    return {}
 
 
 class _DryWriter:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import re
 
 from .. import findings
 from ..apis._lookup import api_of
@@ -21,6 +22,8 @@ from .context import Context
 from .dispatch import is_unclear
 from .verdict import Outcome, Verdict
 
+FEW = 50  # findings of one line
+WORD = re.compile(r"\w+")
 OWNERS = ("Tensor", "Module", "Optimizer", "LRScheduler", "Dataset", "DataLoader")
 
 
@@ -54,6 +57,7 @@ class _Ledger:
         self.starts = [start for start, _ in self.replaced]
         self.rewritten = {(each.line, each.column) for each in context.rewrites}
         self.found: dict[int, list[str]] = {}
+        self.words: dict[int, dict[str, str]] = {}  # by line and word, the first finding that has it
         for each in context.findings:
             if each.severity != "note":
                 self.found.setdefault(each.line, []).append(f"{each.rule} {each.message}")
@@ -120,10 +124,21 @@ class _Ledger:
         word = name.rpartition(".")[2]
         first = getattr(node, "lineno", statement.lineno)
         for line in dict.fromkeys((first, statement.lineno)):
-            for text in self.found.get(line, ()):
-                if word in text:
-                    return text.partition(" ")[2]
+            if text := self._speaking_of(word, line):
+                return text.partition(" ")[2]
         return ""
+
+    def _speaking_of(self, word: str, line: int) -> str:
+        """The first of a line's findings that names the word, or ''. A generated line may hold thousands of both."""
+        texts = self.found.get(line, [])
+        if len(texts) <= FEW:
+            return next((text for text in texts if word in text), "")
+        if line not in self.words:
+            self.words[line] = {}
+            for text in texts:
+                for each in WORD.findall(text):
+                    self.words[line].setdefault(each, text)
+        return self.words[line].get(word, "")
 
     def _of_receiver(self, node: ast.Attribute) -> Verdict:
         """A method or attribute that nothing changed and nobody spoke of."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from .imported import imported_by_call
-from .symbols import Symbols
+from .symbols import Kinds, Symbols
 from .types import (
     BOOL,
     FLOAT,
@@ -158,7 +158,7 @@ class CallResults:
         qual = self.symbols.origin(function.qual)
         positions = (0,) if function.kind in ("ref", "value") else (0, 1) if function.kind == "method" else ()
         for index in positions:
-            self.symbols.arguments.setdefault(qual, {}).setdefault(index, []).append(MODULE)
+            self.symbols.arguments.setdefault(qual, {}).setdefault(index, Kinds()).note(MODULE)
 
     def of_instance(self, qual: str) -> Type:
         if not self.symbols.is_module(qual):
@@ -176,10 +176,10 @@ class CallResults:
         for index, kind in enumerate(arguments):
             if isinstance(node.args[index], ast.Starred):
                 break
-            seen.setdefault(index + skip, []).append(kind)
+            seen.setdefault(index + skip, Kinds()).note(kind)
         for keyword in node.keywords:
             if keyword.arg:
-                seen.setdefault(keyword.arg, []).append(self.types[keyword.value])
+                seen.setdefault(keyword.arg, Kinds()).note(self.types[keyword.value])
 
 
 def iterated(kind: Type, symbols: Symbols) -> Type:

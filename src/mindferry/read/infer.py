@@ -6,7 +6,7 @@ import ast
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from .call_results import iterated
 from .expressions import Expressions
@@ -35,6 +35,8 @@ from .types import (
 from .unreached_parameters import unsure_parameters
 from .walk import children_of
 
+T = TypeVar("T")
+
 
 @dataclass(slots=True)
 class Reading:
@@ -49,6 +51,14 @@ class Reading:
     observed: frozenset[ast.AST] = frozenset()  # whose types a watched run showed
     # What apis/torch/_selections.py found out, by name and function.
     selections: dict[tuple[str, ast.AST | None], bool] = field(default_factory=dict)
+    _asked: dict[Any, Any] = field(default_factory=dict)
+
+    def once(self, compute: Callable[[Reading], T]) -> T:
+        """What a rule asks of the whole file: looked for at the first call that asks, not at every one."""
+        if compute not in self._asked:
+            self._asked[compute] = compute(self)
+        found: T = self._asked[compute]
+        return found
 
     def type(self, node: ast.AST) -> Type:
         return self.types.get(node, UNKNOWN)
@@ -364,7 +374,7 @@ class _Reader:
             if kind.kind in ("unknown", "none") and may_be_network:
                 kind = (
                     assumed(MODULE)
-                    if is_used_as_network(self.source.walk(node), argument.arg, self.framework.members.of_networks)
+                    if is_used_as_network(self.source, node, argument.arg, self.framework.members.of_networks)
                     and not self.symbols.defines_like_network("train")
                     else kind
                 )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
 from .guesses import looks_like_mode, looks_like_network, name_of
+from .source import Source
 
 
 def is_named_like_network(node: ast.AST) -> bool:
@@ -27,15 +27,17 @@ def is_mode_call(node: ast.Call) -> bool:
     return False
 
 
-def is_used_as_network(function: Iterable[ast.AST], name: str, of_networks: frozenset[str]) -> bool:
-    """Whether the function, given as its nodes, calls a method on its argument of that name that networks alone have."""
+def is_used_as_network(source: Source, function: ast.AST, name: str, of_networks: frozenset[str]) -> bool:
+    """Whether the function calls a method on its argument of that name that networks alone have."""
     found = False
-    for node in function:
-        match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=method)) if owner == name:
-                if method in ("train", "eval"):
-                    if not is_mode_call(node):
-                        return False
-                    found = True
-                found |= method in of_networks
+    for node in source.named_within(name, function):
+        member = source.parents[node]
+        call = source.parents[member] if isinstance(member, ast.Attribute) else None
+        if not isinstance(member, ast.Attribute) or not isinstance(call, ast.Call) or call.func is not member:
+            continue
+        if member.attr in ("train", "eval"):
+            if not is_mode_call(call):
+                return False
+            found = True
+        found |= member.attr in of_networks
     return found

@@ -27,6 +27,7 @@ _TRIVIA = re.compile(rb"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
 
 _OF_312 = re.compile(r"\s*(?:type\s+\w+\s*[\[=]|(?:async\s+)?def\s+\w+\s*\[|class\s+\w+\s*\[)")
 INFINITIES = frozenset({"inf", "infty", "infinity", "+inf"})
+NEGATIVE_INFINITIES = frozenset({"-inf", "-infinity", "ninf"})
 _SCRIPT = re.compile(rb"^if\s+__name__\s*==", re.MULTILINE)
 _SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # one object for many nodes
 _NO_NODES = frozenset(
@@ -76,7 +77,7 @@ def is_negative_infinity(node: ast.AST) -> bool:
     """`-inf`, `-math.inf`, `-float("inf")`, `float("-inf")`, `-1 * np.inf`, `np.NINF`."""
     match node:
         case ast.Constant(value=str(text)):
-            return text.strip().lower() in ("-inf", "-infinity", "ninf")
+            return text.strip().lower() in NEGATIVE_INFINITIES
         case ast.Name(id="NINF") | ast.Attribute(attr="NINF"):
             return True
         case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -348,6 +349,8 @@ class Source:
     def writes_negative_infinity(self) -> bool:
         """Whether -inf stands anywhere in the code."""
         if b"inf" not in self.data.lower():
+            return False
+        if not any(text.strip().lower() in INFINITIES | NEGATIVE_INFINITIES for text in self._texts):
             return False
         kinds = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Name, ast.Attribute)
         return any(is_negative_infinity(node) for kind in kinds for node in self.of(kind))

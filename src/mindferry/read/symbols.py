@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, MutableMapping, ValuesView
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -26,7 +26,22 @@ class ClassInfo:
         self.attributes[attribute] = kind if known is None else join(known, kind)
 
 
-Arguments = dict[int | str, list[Type]]
+class Kinds(list[Type]):
+    """What an argument is given at all calls, every kind once: many functions may share a name, and each asks for all."""
+
+    def __init__(self, kinds: Iterable[Type] = ()) -> None:
+        super().__init__()
+        self._known: set[tuple[type[Type], Type]] = set()  # an assumed type is equal to a proven one
+        for kind in kinds:
+            self.note(kind)
+
+    def note(self, kind: Type) -> None:
+        if (type(kind), kind) not in self._known:
+            self._known.add((type(kind), kind))
+            self.append(kind)
+
+
+Arguments = dict[int | str, Kinds]
 
 
 class Overlay(dict[str, Arguments]):
@@ -41,7 +56,7 @@ class Overlay(dict[str, Arguments]):
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         if key not in self:
-            self[key] = {name: list(kinds) for name, kinds in self.base.get(key, {}).items()} or default
+            self[key] = {name: Kinds(kinds) for name, kinds in self.base.get(key, {}).items()} or default
         return self[key]
 
 
@@ -162,6 +177,7 @@ class Symbols:
     _bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _torch_bases: dict[str, str] = field(default_factory=dict)  # as long as `_bases`
     _modules: dict[str, bool] = field(default_factory=dict)
+    _parts: set[str] | None = None  # the project's networks with all that they derive from
 
     def fork(self, is_known: bool = False) -> Symbols:
         """What one file's conversion may add to: what the others find must not depend on which came first.
@@ -201,6 +217,7 @@ class Symbols:
         self._bases.clear()
         self._torch_bases.clear()
         self._modules.clear()
+        self._parts = None
 
     def define_method(self, owner: str, name: str, result: Type) -> None:
         self.classes[owner].results[name] = result
@@ -273,7 +290,11 @@ class Symbols:
 
     def is_part_of_module(self, qual: str) -> bool:
         """A module, or a mixin: a class that a module of the project derives from too."""
-        return self.is_module(qual) or any(qual in self.bases(each) and self.is_module(each) for each in self.classes)
+        if self.is_module(qual):
+            return True
+        if self._parts is None:
+            self._parts = {base for each in self.classes if self.is_module(each) for base in self.bases(each)}
+        return qual in self._parts
 
     def settle(self, kinds: list[Type]) -> Type:
         """What an argument or attribute is that was given all of these; networks of several classes are a network."""

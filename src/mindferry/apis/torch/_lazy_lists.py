@@ -2,6 +2,7 @@
 
 import ast
 
+from ...read.infer import Reading
 from .._call import Call
 
 
@@ -11,10 +12,18 @@ def is_lazy(call: Call, node: ast.expr) -> bool:
         case ast.Call(func=ast.Name(id="range")):
             return True
         case ast.Name(id=name):
-            bound = (each for each in call.reading.source.of(ast.Assign) if isinstance(each.value, ast.Call))
-            return any(
-                isinstance(target, ast.Name) and target.id == name and is_lazy(call, each.value)
-                for each in bound
-                for target in each.targets
-            )
+            return name in call.reading.once(_ranges)
     return False
+
+
+def _ranges(reading: Reading) -> set[str]:
+    """The names that are given a range somewhere in the file."""
+    return {
+        target.id
+        for made in reading.source.calls_named("range")
+        if isinstance(made.func, ast.Name)
+        and isinstance(statement := reading.source.parents[made], ast.Assign)
+        and statement.value is made
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }

@@ -26,8 +26,8 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    for call in facts.source.of(ast.Call):
-        if facts.is_use(Use.PARAMETER, call.func) and call.args and _holds_complex(facts, call.args[0]):
+    for call in facts.calls_for(Use.PARAMETER):
+        if call.args and _holds_complex(facts, call.args[0]):
             message = f"{facts.source.text(call.func)}: MindSpore has no gradient for a parameter of complex numbers"
             yield facts.found(call, findings.MF101, message, ADVICE)
     if not _is_concerned(facts):
@@ -46,7 +46,7 @@ def _holds_complex(facts: Facts, value: ast.expr) -> bool:
 
 
 def _is_concerned(facts: Facts) -> bool:
-    return any(facts.is_use(Use.COMPLEX, call.func) for call in facts.source.of(ast.Call))
+    return bool(facts.calls_for(Use.COMPLEX))
 
 
 def _is_complex(facts: Facts, node: ast.expr, known: frozenset[str] = frozenset()) -> bool:

@@ -13,8 +13,9 @@ STATISTICS = "running_mean"
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    for node in facts.source.of(ast.ClassDef):
-        if any(is_own_count(facts, each) for each in ast.walk(node) if isinstance(each, ast.Attribute)):
+    counters = [each for each in facts.source.members.get(COUNTER, ()) if is_own_count(facts, each)]
+    for node in facts.source.of(ast.ClassDef) if counters else ():
+        if any(facts.is_within(each, node) for each in counters):
             indent = f"{facts.source.newline()}{facts.source.indent(node)}"
             yield InsertBefore(node, lambda texts, indent=indent: _decorator(texts) + indent)  # type: ignore[misc]
             before = f"class {node.name}"
@@ -28,8 +29,10 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 def is_own_count(facts: Facts, node: ast.Attribute) -> bool:
     """Whether it is the counter of a class that derives from a norm with statistics, and counts in a method of its own."""
+    if node.attr != COUNTER or not _is_self(node.value):
+        return False
     owner = facts.enclosing(node, ast.ClassDef)
-    if node.attr != COUNTER or not isinstance(owner, ast.ClassDef) or not _is_self(node.value):
+    if not isinstance(owner, ast.ClassDef):
         return False
     qual = facts.reading.owners.get(owner, "")
     entry = facts.rules.get(facts.reading.symbols.torch_base(qual)) if qual else None

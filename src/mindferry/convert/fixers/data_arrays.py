@@ -55,8 +55,10 @@ def _is_image_made_array(facts: Facts, node: ast.Call) -> bool:
     """transform(image) or to_tensor(image) outside of a dataset, where torch's code goes on with a tensor."""
     if node in facts.derived(_made_of_images):
         return isinstance(node.func, ast.Attribute) and not node.keywords
+    if len(node.args) != 1:
+        return False
     transform = value_of(facts, node.func) if isinstance(node.func, ast.Name) else node.func
-    return isinstance(transform, ast.Call) and len(node.args) == 1 and makes_arrays(facts, transform)
+    return isinstance(transform, ast.Call) and makes_arrays(facts, transform)
 
 
 def _made_of_images(facts: Facts) -> set[ast.Call]:

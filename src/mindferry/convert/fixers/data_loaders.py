@@ -133,6 +133,8 @@ def makes_arrays(facts: Facts, transform: ast.Call) -> bool:
 
 def value_of(facts: Facts, name: ast.Name) -> ast.expr | None:
     """What the name was assigned, where it is assigned once in its function or module."""
+    if name.id not in facts.source.stored:
+        return None
     scope = facts.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
     stored = facts.source.stored_within(name.id, scope)
     parent = facts.parents[stored[0]] if len(stored) == 1 else None

@@ -64,10 +64,16 @@ def _is_dataset(facts: Facts, node: ast.expr) -> bool:
     is_made_of_others = kind.qual.rpartition(".")[2] in OF_OTHERS and symbols.role(kind.qual) is Role.DATA
     if kind.kind != "instance" or not (is_made_of_others or symbols.role(kind.qual) is Role.DATASET):
         return False
-    classes = [each for each, qual in facts.reading.owners.items() if qual in symbols.bases(kind.qual)]
-    bodies = [part for each in classes if isinstance(each, ast.ClassDef) for part in ast.walk(each)]
-    is_own = kind.qual in symbols.classes
-    return not is_own or any(_makes_tensors(facts, part) for part in bodies)
+    if kind.qual not in symbols.classes:
+        return True
+    makers = facts.derived(_classes_with_tensors)
+    return any(qual in makers for qual in symbols.bases(kind.qual))
+
+
+def _classes_with_tensors(facts: Facts) -> set[str]:
+    """The classes of the file that make tensors, or transform what they are given."""
+    classes = [(each, qual) for each, qual in facts.reading.owners.items() if isinstance(each, ast.ClassDef)]
+    return {qual for each, qual in classes if any(_makes_tensors(facts, part) for part in facts.source.walk(each))}
 
 
 def _makes_tensors(facts: Facts, part: ast.AST) -> bool:

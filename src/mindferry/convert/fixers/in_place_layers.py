@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from ...read.uses import Use
 from ...read.walk import walk
@@ -21,7 +21,7 @@ IN_PLACE = "inplace"
 def plan(facts: Facts) -> Iterator[Change]:
     if not facts.source.mentions("nn"):
         return
-    layers = [call for call in facts.calls_for(Use.NETWORK_PART) if _is_in_place(facts, call)]
+    layers = facts.derived(_in_place_layers)
     if not layers:
         return
     networks = [
@@ -33,15 +33,39 @@ def plan(facts: Facts) -> Iterator[Change]:
     found = dict.fromkeys(
         layers
         if is_walked
-        else [*(each for owner in networks for each in _of_class(facts, owner, layers)), *_of_scripts(facts, layers)]
+        else [*(each for owner in networks for each in _of_class(facts, owner)), *_of_scripts(facts, frozenset(layers))]
     )
     for layer in found:
         yield InsertBefore(layer, lambda texts: f"{texts.name('compat.in_place')}(")
         yield InsertAfter(layer, ")")
 
 
-def _of_class(facts: Facts, owner: ast.ClassDef, layers: list[ast.Call]) -> Iterator[ast.Call]:
-    own = [each for each in layers if facts.is_within(each, owner)]
+def _in_place_layers(facts: Facts) -> list[ast.Call]:
+    return [call for call in facts.calls_for(Use.NETWORK_PART) if _is_in_place(facts, call)]
+
+
+def _layers_by_class(facts: Facts) -> dict[ast.AST, set[ast.Call]]:
+    """Also those of a class inside it."""
+    found: dict[ast.AST, set[ast.Call]] = {}
+    for layer in facts.derived(_in_place_layers):
+        owner = facts.enclosing(layer, ast.ClassDef)
+        while owner is not None:
+            found.setdefault(owner, set()).add(layer)
+            owner = facts.enclosing(owner, ast.ClassDef)
+    return found
+
+
+def _loose_layers(facts: Facts) -> dict[ast.AST | None, list[ast.Call]]:
+    """By function, those that are a variable or an item of a list, not a part of another call."""
+    found: dict[ast.AST | None, list[ast.Call]] = {}
+    for layer in facts.derived(_in_place_layers):
+        if isinstance(facts.parents[layer], ast.Assign | ast.List | ast.IfExp):
+            found.setdefault(facts.enclosing(layer, ast.FunctionDef), []).append(layer)
+    return found
+
+
+def _of_class(facts: Facts, owner: ast.ClassDef) -> Iterator[ast.Call]:
+    own = facts.derived(_layers_by_class).get(owner, set())
     methods = [each for each in owner.body if isinstance(each, ast.FunctionDef)]
     shared = {name for method in methods for name in _reread(facts, method)} if own else set()
     for method in methods:
@@ -52,10 +76,12 @@ def _of_class(facts: Facts, owner: ast.ClassDef, layers: list[ast.Call]) -> Iter
             yield from _first_layers(facts, node.value, own)
 
 
-def _of_scripts(facts: Facts, layers: list[ast.Call]) -> Iterator[ast.Call]:
+def _of_scripts(facts: Facts, layers: Set[ast.Call]) -> Iterator[ast.Call]:
     """Layers that functions and the file itself hold in variables: `act = nn.ReLU(inplace=True)`, `act(x)`, and x is read again."""
-    functions = facts.source.of(ast.FunctionDef)
-    for scope in (facts.source.tree, *functions):
+    concerned = _scopes_of_calls(facts, layers)
+    for scope in (facts.source.tree, *facts.source.of(ast.FunctionDef)):
+        if scope not in concerned:
+            continue
         names = _Names(facts, make_leaf_parameters.own_nodes(scope))
         for called in _called_with_reread(facts, names):
             match called:
@@ -65,6 +91,18 @@ def _of_scripts(facts: Facts, layers: list[ast.Call]) -> Iterator[ast.Call]:
                     given = _given(facts, scope, name) if isinstance(scope, ast.FunctionDef) else []
                     for value in given or _assigned(facts, name):
                         yield from _first_layers(facts, value, layers)
+
+
+def _scopes_of_calls(facts: Facts, layers: Set[ast.Call]) -> set[ast.AST]:
+    """The functions, or the file, around calls of variables and of layers as they are made: `act(x)`, `nn.ReLU(True)(x)`."""
+    found: set[ast.AST] = {facts.source.tree}
+    for call in facts.source.of(ast.Call):
+        if len(call.args) == 1 and (isinstance(call.func, ast.Name) or call.func in layers):
+            scope = facts.enclosing(call, ast.FunctionDef)
+            while scope is not None and scope not in found:
+                found.add(scope)
+                scope = facts.enclosing(scope, ast.FunctionDef)
+    return found
 
 
 def _assigned(facts: Facts, name: str) -> list[ast.expr]:
@@ -80,8 +118,8 @@ def _given(facts: Facts, function: ast.FunctionDef, name: str) -> list[ast.expr]
     position = arguments.index(name)
     found = [
         call.args[position]
-        for call in facts.source.of(ast.Call)
-        if isinstance(call.func, ast.Name) and call.func.id == function.name and position < len(call.args)
+        for called in facts.source.named.get(function.name, ())
+        if isinstance(call := facts.parents[called], ast.Call) and call.func is called and position < len(call.args)
     ]
     return [value for each in found for value in (_assigned(facts, each.id) if isinstance(each, ast.Name) else [each])]
 
@@ -144,7 +182,7 @@ def _own_name(node: ast.AST) -> str:
     return ""
 
 
-def _first_layers(facts: Facts, value: ast.expr, layers: list[ast.Call]) -> Iterator[ast.Call]:
+def _first_layers(facts: Facts, value: ast.expr, layers: Set[ast.Call]) -> Iterator[ast.Call]:
     """The layers that may be the first to get the input; all of a method's where a list is put together."""
     match value:
         case ast.Call() if value in layers:
@@ -155,17 +193,10 @@ def _first_layers(facts: Facts, value: ast.expr, layers: list[ast.Call]) -> Iter
             yield from _first_layers(facts, part, layers)
         case ast.Call(args=[_, *_]) if _is_sequence(facts, value):
             method = facts.enclosing(value, ast.FunctionDef)
-            yield from (
-                each for each in layers if facts.enclosing(each, ast.FunctionDef) is method and _is_loose(facts, each)
-            )
+            yield from (each for each in facts.derived(_loose_layers).get(method, ()) if each in layers)
         case ast.IfExp(body=body, orelse=orelse):
             yield from _first_layers(facts, body, layers)
             yield from _first_layers(facts, orelse, layers)
-
-
-def _is_loose(facts: Facts, layer: ast.Call) -> bool:
-    """A variable or an item of a list, not a part of another call."""
-    return isinstance(facts.parents[layer], ast.Assign | ast.List | ast.IfExp)
 
 
 class _Names:

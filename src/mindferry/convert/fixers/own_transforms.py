@@ -125,9 +125,9 @@ def _parts(facts: Facts, steps: ast.expr) -> Iterator[ast.expr]:
 def _additions(facts: Facts, name: ast.Name) -> Iterator[ast.expr]:
     """`steps = [...]`, `steps.append(t)`, `steps += [t]` above it, in its function or module."""
     scope = facts.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-    for node in facts.source.nodes:
-        if not facts.is_within(node, scope):
-            continue
+    around = [facts.parents[each] for each in facts.source.named_within(name.id, scope)]
+    outer = (facts.parents[each] for each in around if isinstance(each, ast.Attribute))  # the call of its method
+    for node in facts.source.in_tree_order({*around, *outer}):
         match node:
             case ast.Assign(targets=[ast.Name(id=stored)], value=value) if stored == name.id:
                 yield value if not _names(value, name.id) else ast.List(elts=[], ctx=ast.Load())

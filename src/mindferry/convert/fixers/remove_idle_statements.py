@@ -32,7 +32,7 @@ def _is_idle(facts: Facts, node: ast.Assign | ast.Expr, texts: Texts) -> bool:
         return False
     if isinstance(node, ast.Assign):
         return len(node.targets) == 1 and _is_same(after, texts.of(node.targets[0]))
-    if facts.is_notebook:  # a bare value is shown
+    if facts.is_notebook or _ends_as_call(after):  # in a notebook a bare value is shown
         return False
     try:
         value = ast.parse(after, mode="eval").body
@@ -41,6 +41,11 @@ def _is_idle(facts: Facts, node: ast.Assign | ast.Expr, texts: Texts) -> bool:
     while isinstance(value, ast.Attribute):
         value = value.value
     return isinstance(value, ast.Name | ast.Constant)
+
+
+def _ends_as_call(text: str) -> bool:
+    """Whether a look at its ends tells that it is no bare name, attribute or constant: most statements call something."""
+    return text[:1].isidentifier() and text.endswith(")") and "#" not in text
 
 
 def _close_gap(facts: Facts, node: ast.stmt) -> Iterator[Edit]:

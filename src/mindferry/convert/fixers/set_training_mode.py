@@ -305,4 +305,9 @@ def _is_main(node: ast.If) -> bool:
 def _function(facts: Facts, called: ast.expr) -> ast.FunctionDef | None:
     if not isinstance(called, ast.Name):
         return None
-    return next((each for each in facts.source.of(ast.FunctionDef) if each.name == called.id), None)
+    return facts.derived(_functions).get(called.id)
+
+
+def _functions(facts: Facts) -> dict[str, ast.FunctionDef]:
+    """By name, the first of each."""
+    return {each.name: each for each in reversed(facts.source.of(ast.FunctionDef))}

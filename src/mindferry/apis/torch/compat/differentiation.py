@@ -1,7 +1,6 @@
 """torch.func and torch.autograd.functional: derivatives of functions of tensors, and mapping them over a dimension."""
 
 import mindspore as ms
-import numpy as np
 from mindspore import ops
 
 from .gradients import compiled_once
@@ -82,44 +81,7 @@ def func_jacobian(func, argnums=0):
 
 def func_hessian(func, argnums=0):
     """torch.func.hessian."""
-    return lambda *args: second_derivative(func, argnums, argnums, args)
-
-
-def second_derivative(func, first, second, args):
-    """The gradient by args[first], differentiated by args[second]: compiled, as MindSpore 2.10 follows a reshape or an index twice in a graph only."""
-    size, shape = args[first].size, args[first].shape
-    places = [ms.Tensor(each.reshape(shape), args[first].dtype) for each in np.eye(size)]
-
-    def picked(*given):
-        return ops.sum(ms.grad(func, first)(*given[:-1]) * given[-1])
-
-    try:
-        compiled = ms.jit(ms.grad(picked, second))
-        rows = [compiled(*args, each) for each in places]
-    except Exception as reason:  # a graph takes less than Python does, and refuses the rest in many ways
-        rows = checked_rows(func, first, second, args, picked, places, reason)
-    return ops.stack(rows).reshape((*shape, *args[second].shape))
-
-
-def checked_rows(func, first, second, args, picked, places, reason):
-    """The rows without a graph, compared with how the gradient changes along one direction."""
-    why = (
-        "MindSpore finds no second derivative of this function: write it by def, out of operators that ms.jit compiles"
-    )
-    try:
-        rows = [ms.grad(picked, second)(*args, each) for each in places]
-    except (TypeError, ValueError, RuntimeError):
-        raise NotImplementedError(why) from reason
-    step = 1e-2 * ops.randn(args[second].shape).astype(args[second].dtype)
-    ahead, behind = (
-        ms.grad(func, first)(*(each + sign * step if place == second else each for place, each in enumerate(args)))
-        for sign in (1, -1)
-    )
-    expected = (ahead - behind).asnumpy().reshape(-1) / 2
-    found = np.array([ops.sum(row * step).item() for row in rows])
-    if np.abs(found - expected).max() > 0.1 * np.abs(expected).max() + 1e-5 * np.abs(ahead.asnumpy()).max():
-        raise NotImplementedError(why) from reason
-    return rows
+    return func_jacobian(func_grad(func, argnums), argnums)
 
 
 def func_vjp(func, *primals):
@@ -158,7 +120,8 @@ def autograd_hessian(func, inputs):
     """torch.autograd.functional.hessian."""
     given = as_inputs(inputs)
     found = tuple(
-        tuple(second_derivative(func, row, column, given) for column in range(len(given))) for row in range(len(given))
+        tuple(func_jacobian(func_grad(func, row), column)(*given) for column in range(len(given)))
+        for row in range(len(given))
     )
     return found if isinstance(inputs, tuple) else found[0][0]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ....read.infer import Reading
 from ..._call import Call
 
 CONSUMERS = frozenset(
@@ -22,23 +23,34 @@ def is_only_a_place(call: Call) -> bool:
         case ast.Expr():
             return True
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-            return all(_is_consumed(each, call) for each in _reads(name, call))
+            return _is_consumed_everywhere(name, call)
         case ast.Assign(targets=[ast.Attribute(attr=name)]):
-            return all(_is_consumed(each, call) for each in _reads(name, call))
+            return _is_consumed_everywhere(name, call)
         case ast.Return():
             return False
     return _is_consumed(node, call)
 
 
+def _is_consumed_everywhere(name: str, call: Call) -> bool:
+    """Asked once a name: every function may have a `device` of its own."""
+    known = call.reading.once(_known_names)
+    if name not in known:
+        known[name] = all(_is_consumed(each, call) for each in _reads(name, call))
+    return known[name]
+
+
+def _known_names(reading: Reading) -> dict[str, bool]:
+    return {}
+
+
 def _reads(name: str, call: Call) -> list[ast.AST]:
     """Where the file reads a name, or an attribute of that name of anything but a tensor."""
     source, reading = call.reading.source, call.reading
-    names = [node for node in source.of(ast.Name) if node.id == name and isinstance(node.ctx, ast.Load)]
+    names = [node for node in source.named.get(name, ()) if isinstance(node.ctx, ast.Load)]
     attributes = [
         node
-        for node in source.of(ast.Attribute)
-        if node.attr == name
-        and isinstance(node.ctx, ast.Load)
+        for node in source.members.get(name, ())
+        if isinstance(node.ctx, ast.Load)
         and not reading.type(node.value).is_tensor
         and reading.type(node).kind != "ref"  # torch.device itself
     ]
@@ -66,10 +78,17 @@ def _is_consumed(node: ast.AST, call: Call) -> bool:
 
 def _is_read_there(name: str, function: str, call: Call) -> bool:
     """Whether a function or class of the same file takes it under the same name, so that its reads have been looked at."""
-    source = call.reading.source
-    scopes: list[ast.AST] = [each for each in source.of(ast.FunctionDef) if each.name == function]
-    scopes += [each for each in source.of(ast.ClassDef) if each.name == function]
-    return any(isinstance(part, ast.arg) and part.arg == name for scope in scopes for part in ast.walk(scope))
+    return name in call.reading.once(_arguments_by_definition).get(function, ())
+
+
+def _arguments_by_definition(reading: Reading) -> dict[str, set[str]]:
+    """What the functions and classes of the file take, those inside them included."""
+    found: dict[str, set[str]] = {}
+    definitions = (*reading.source.of(ast.FunctionDef), *reading.source.of(ast.ClassDef))
+    for each in definitions:
+        parts = reading.source.walk(each)
+        found.setdefault(each.name, set()).update(part.arg for part in parts if isinstance(part, ast.arg))
+    return found
 
 
 def _name_of(node: ast.AST) -> str:

@@ -2,13 +2,18 @@
 
 import ast
 
+from ....read.infer import Reading
 from ... import Case, rule
 from ..._call import Call
 
 
 def may_be_complex(call: Call) -> bool:
     """A file that names neither complex numbers nor Fourier transforms, and writes no `2j`, has real tensors only."""
-    source = call.reading.source
+    return call.reading.once(_has_complex_numbers)
+
+
+def _has_complex_numbers(reading: Reading) -> bool:
+    source = reading.source
     if source.mentions("complex") or source.mentions("fft") or "polar" in source.names:
         return True
     return any(isinstance(node.value, complex) for node in source.of(ast.Constant))

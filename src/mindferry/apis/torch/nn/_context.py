@@ -2,6 +2,7 @@
 
 import ast
 
+from ....read.infer import Reading
 from ..._call import Call
 
 
@@ -12,10 +13,9 @@ def parent_of(call: Call) -> ast.AST | None:
 
 def slices_a(call: Call, api: str) -> bool:
     """Whether the file slices something that is an `api`, such as `self.blocks[1:]`."""
-    reading = call.reading
-    return any(
-        isinstance(node.slice, ast.Slice)
-        and reading.type(node.value).kind == "instance"
-        and reading.symbols.torch_base(reading.type(node.value).qual) == api
-        for node in reading.source.of(ast.Subscript)
-    )
+    return api in call.reading.once(_sliced)
+
+
+def _sliced(reading: Reading) -> set[str]:
+    kinds = (reading.type(node.value) for node in reading.source.of(ast.Subscript) if isinstance(node.slice, ast.Slice))
+    return {reading.symbols.torch_base(kind.qual) for kind in kinds if kind.kind == "instance"}

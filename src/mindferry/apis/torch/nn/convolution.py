@@ -2,6 +2,7 @@
 
 import ast
 
+from ....read.infer import Reading
 from ... import Case, rule
 from ..._call import Call
 
@@ -12,8 +13,12 @@ PARAMS = {"weight": "weight", "bias": "bias", "groups": "group"}
 def _is_given_pairs(call: Call) -> bool:
     """`def __init__(self, padding=0)` seems to take a number, and `Block(kernel_size=(1, 7), padding=(0, 3))` gives it a pair."""
     name = getattr(call.given["padding"], "id", "")
-    calls = call.edits.source.of(ast.Call)
-    return any(each.arg == name and isinstance(each.value, ast.Tuple) for node in calls for each in node.keywords)
+    return bool(name) and name in call.reading.once(_given_pairs)
+
+
+def _given_pairs(reading: Reading) -> set[str | None]:
+    """The keywords that some call gives a pair to."""
+    return {each.arg for each in reading.source.of(ast.keyword) if isinstance(each.value, ast.Tuple)}
 
 
 def _may_be_list(call: Call, name: str) -> bool:
@@ -24,11 +29,15 @@ def _may_be_list(call: Call, name: str) -> bool:
     if isinstance(call.literal(name), list) or call.kind(name).kind == "list":
         return True
     word = getattr(node, "id", getattr(node, "attr", ""))
-    of = call.edits.source.of
-    stored = [(target, each.value) for each in of(ast.Assign) for target in each.targets]
-    named = [(each.arg, each.value) for node in of(ast.Call) for each in node.keywords]
-    pairs = [(getattr(target, "id", getattr(target, "attr", "")), value) for target, value in stored] + named
-    return bool(word) and any(other == word and _is_list(value) for other, value in pairs)
+    return bool(word) and word in call.reading.once(_given_lists)
+
+
+def _given_lists(reading: Reading) -> set[str | None]:
+    """The variables, attributes and keywords that the file gives a list to."""
+    of = reading.source.of
+    stored = [target for each in of(ast.Assign) if _is_list(each.value) for target in each.targets]
+    words = [getattr(target, "id", getattr(target, "attr", "")) for target in stored]
+    return {*words, *(each.arg for each in of(ast.keyword) if _is_list(each.value))}
 
 
 def _is_list(node: ast.expr) -> bool:

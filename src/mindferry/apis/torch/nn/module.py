@@ -3,6 +3,7 @@
 import ast
 import re
 
+from ....read.infer import Reading
 from ... import Case, Form, rule
 from ..._call import Call
 
@@ -34,6 +35,11 @@ def evaluate(call: Call) -> None:
     call.replace(f"{call.target}.set_train(False)")
 
 
+def _derived_from(reading: Reading) -> set[str]:
+    """The classes that others of the project name as their bases."""
+    return {base for info in reading.symbols.classes.values() for base in info.bases}
+
+
 @rule(
     "torch.nn.Module.forward",
     to=".construct",
@@ -49,7 +55,7 @@ def forward(call: Call) -> None:
         owner = call.reading.source.parents.get(owner)
     if isinstance(owner, ast.ClassDef) and call.receiver is not None:
         qual = call.reading.owners.get(owner, "")
-        if any(qual in info.bases for info in call.reading.symbols.classes.values()):
+        if qual in call.reading.once(_derived_from):
             call.edits.replace_node(call.receiver, f"super({owner.name}, self)")
 
 

@@ -21,18 +21,12 @@ def constant(call: Call, name: str, absent: Any = None) -> Any:
     node = call.given.get(name)
     if not isinstance(node, ast.Name):
         return call.literal(name, absent)
-    values = [
-        each.value
-        for each in call.reading.source.of(ast.Assign)
-        if any(isinstance(target, ast.Name) and target.id == node.id for target in each.targets)
-    ]
-    top = [
-        each.value for each in call.reading.source.tree.body if isinstance(each, ast.Assign) and each.value in values
-    ]
-    if len(values) != 1 or not top:
+    source = call.reading.source
+    given = source.assigned.get(node.id, [])
+    if len(given) != 1 or source.parents[given[0]] is not source.tree:
         return ...
     try:
-        return ast.literal_eval(values[0])
+        return ast.literal_eval(given[0].value)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return ...
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ....read.uses import Use
 from ...facts import Facts
@@ -57,28 +58,66 @@ def _is_read_by_caller(facts: Facts, base: ast.Name) -> bool:
     is_method = isinstance(facts.parents.get(function), ast.ClassDef)
     if base.id not in arguments:
         return False
-    position, names = arguments.index(base.id) - is_method, facts.derived(Names)
-    given = [
-        (call, call.args[position])
-        for call in facts.source.calls_named(function.name)
-        if _is_called(facts, call.func, function, is_method) and 0 <= position < len(call.args)
-    ]
-    if not all(facts.reading.type(each).is_tensor for _, each in given):
+    position, home = arguments.index(base.id) - is_method, facts.parents.get(function)
+    owners = ["self", facts.reading.owners.get(home)] if home is not None and is_method else [""]
+    known = facts.derived(_GivenValues)
+    given = [known.of(function.name, owner, position) for owner in owners if owner is not None]
+    if not all(each.are_tensors for each in given):
         return False  # `total = add(0, x)`: what is no tensor can't be written to
-    return any(isinstance(each, ast.Name) and _is_read_again(facts, names, call, each) for call, each in given)
+    names = facts.derived(Names)
+    return any(
+        each.is_read_again or any(_is_read_again(facts, names, *pair) for pair in each.in_loops) for each in given
+    )
 
 
-def _is_called(facts: Facts, called: ast.expr, function: ast.FunctionDef, is_method: bool) -> bool:
-    match called:
-        case ast.Name(id=name):
-            return name == function.name and not is_method
-        case ast.Attribute(value=owner, attr=name) if name == function.name and is_method:
-            kind, home = facts.reading.type(owner), facts.parents.get(function)
-            is_own = isinstance(owner, ast.Name) and owner.id == "self"
-            return is_own or (
-                kind.kind == "instance" and home is not None and kind.qual == facts.reading.owners.get(home)
-            )
-    return False
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What the calls of functions of one name give for one argument."""
+
+    are_tensors: bool
+    is_read_again: bool  # a variable that is read again below
+    in_loops: list[tuple[ast.Call, ast.Name]]  # where that depends on what the loop binds by then
+
+
+class _GivenValues:
+    """Told once for all functions of a name: a file may hold thousands of them, each called `inner`."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._calls: dict[str, dict[str, list[ast.Call]]] = {}  # by name and by what they are called of
+        self._found: dict[tuple[str, str, int], _Given] = {}
+
+    def of(self, name: str, owner: str, position: int) -> _Given:
+        """`owner`: "" for functions; for methods a class's dotted name, or "self"."""
+        key = name, owner, position
+        if key not in self._found:
+            self._found[key] = self._look(name, owner, position)
+        return self._found[key]
+
+    def _look(self, name: str, owner: str, position: int) -> _Given:
+        facts, names = self._facts, self._facts.derived(Names)
+        if name not in self._calls:
+            self._calls[name] = {}
+            for call in facts.source.calls_named(name):
+                self._calls[name].setdefault(self._owner(call.func), []).append(call)
+        calls = self._calls[name].get(owner, [])
+        given = [(call, call.args[position]) for call in calls if 0 <= position < len(call.args)]
+        named = [(call, each) for call, each in given if isinstance(each, ast.Name)]
+        in_loops = [pair for pair in named if facts.enclosing(pair[0], ast.For, ast.While, ast.AsyncFor)]
+        plain = (pair for pair in named if not facts.enclosing(pair[0], ast.For, ast.While, ast.AsyncFor))
+        return _Given(
+            all(facts.reading.type(each).is_tensor for _, each in given),
+            any(_is_read_again(facts, names, *pair) for pair in plain),
+            in_loops,
+        )
+
+    def _owner(self, called: ast.expr) -> str:
+        if not isinstance(called, ast.Attribute):
+            return ""
+        if isinstance(called.value, ast.Name) and called.value.id == "self":
+            return "self"
+        kind = self._facts.reading.type(called.value)
+        return kind.qual if kind.kind == "instance" else "?"
 
 
 def _is_read_again(facts: Facts, names: Names, call: ast.Call, given: ast.Name) -> bool:

@@ -14,6 +14,7 @@ from functools import partial
 
 from .... import findings
 from ...facts import Facts
+from ...free_names import FreeNames
 from ...plan import (
     AtEnd,
     Change,
@@ -61,7 +62,7 @@ class Tape:
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    taken = {node.id for node in facts.source.of(ast.Name)} | {node.name for node in facts.source.of(ast.FunctionDef)}
+    names = FreeNames([*facts.source.named, *(node.name for node in facts.source.of(ast.FunctionDef))])
     for block in facts.source.of(ast.With):
         calls = [item.context_expr for item in block.items]
         tapes = [_is_tape(facts, call) for call in calls]
@@ -72,9 +73,7 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield facts.found(block, findings.MF101, f"{TAPE}: {tape.refusal}", ADVICE, rule=TAPE)
             yield claim(*calls, *(call.func for call in calls if isinstance(call, ast.Call)))
             continue
-        while tape.function in taken:
-            tape.function += "_"
-        taken.add(tape.function)
+        tape.function = names.take(tape.function)
         yield from _changes(facts, tape)
         if tape.inputs and _has_others(facts, block):
             yield facts.found(block, findings.MF101, f"{TAPE}: {SECOND_ORDER}", SECOND_ORDER_ADVICE, "warning", TAPE)
@@ -359,15 +358,13 @@ def _write_single(
         name = texts.of(target) if isinstance(target, ast.Name) else f"({texts.of(target)})"
         yield ReplaceSpan(start, facts.source.end(statement), f"{_targets(tape)}, {name} = {made}", swallows=True)
         return
-    gradients = _free_name(facts, "gradients")
+    gradients = facts.derived(_free_variables).find("gradients")
     lines.append(f"{outer}{_targets(tape)}, {gradients} = {made}")
     yield ReplaceNode(call, gradients, swallows=True)
 
 
-def _free_name(facts: Facts, name: str) -> str:
-    while facts.stores(name):
-        name += "_"
-    return name
+def _free_variables(facts: Facts) -> FreeNames:
+    return FreeNames(facts.source.stored)
 
 
 def _remove_deletions(facts: Facts, tape: Tape) -> Iterator[Edit]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from ....read.walk import walk
+from ...facts import Facts
 from ...refused import Refused
 from .draft import Draft
 from .steps import Backward
@@ -37,8 +38,7 @@ def check_compiles(draft: Draft, each: Backward) -> None:
     """Refuses with the reason, which the finding then gives."""
     top = draft.source.tree.body
     networks = [node for node in top if isinstance(node, ast.ClassDef) and _is_network(draft, node)]
-    is_made_here = any(draft.api(call.func).endswith(".Sequential") for call in draft.source.of(ast.Call))
-    if not networks and not is_made_here:
+    if not networks and not draft.derived(_makes_sequences):
         raise Refused("its network is not defined in this file, so it was not looked at")
     functions = {node.name: node for node in top if isinstance(node, ast.FunctionDef)}
     imported = {
@@ -85,12 +85,21 @@ def _methods_that_run(networks: list[ast.ClassDef], lifted: list[ast.stmt]) -> d
 
 def _check_speed(draft: Draft) -> None:
     """Recurrent layers have a kernel of their own in PyNative mode, and are a graph of all their steps in a compiled one."""
-    for call in draft.source.of(ast.Call):
-        name = draft.api(call.func).rpartition(".")[2]
-        if name in RECURRENT and draft.api(call.func).endswith(f"nn.{name}"):
-            raise Refused(
-                f"its {name} runs as one kernel now, and step by step once it is compiled, which takes longer"
-            )
+    if name := draft.derived(_recurrent_layer):
+        raise Refused(f"its {name} runs as one kernel now, and step by step once it is compiled, which takes longer")
+
+
+def _recurrent_layer(facts: Facts) -> str:
+    """The first that the file makes, or ''."""
+    for call in facts.source.of(ast.Call):
+        name = facts.api(call.func).rpartition(".")[2]
+        if name in RECURRENT and facts.api(call.func).endswith(f"nn.{name}"):
+            return name
+    return ""
+
+
+def _makes_sequences(facts: Facts) -> bool:
+    return any(facts.api(call.func).endswith(".Sequential") for call in facts.source.of(ast.Call))
 
 
 def _is_network(draft: Draft, node: ast.ClassDef) -> bool:

@@ -11,6 +11,7 @@ from .... import findings
 from ....read.uses import Use
 from ....read.walk import walk
 from ...facts import Facts
+from ...free_names import FreeNames
 from ...plan import Change, Edit, InsertBefore, RemoveStatement, ReplaceNode, claim, claim_all
 from ...refused import Refused
 from . import flow, sources
@@ -58,8 +59,9 @@ def find(facts: Facts) -> tuple[list[Derivative], list[Change]]:
             found.append(_read(facts, call))
         except Refused as reason:
             planned.append(facts.found(call, findings.MF205, f"this gradient was not lifted: {reason}", PATTERN))
+    carrying = _carrying_by_scope(found)
     for each in found:
-        each.arguments = _arguments(facts, each, found)
+        each.arguments = _arguments(each, carrying[each.scope])
         if any(name not in each.arguments for name in each.inputs):
             message = "this gradient was not lifted: its output doesn't depend on all of its inputs"
             planned.append(facts.found(each.call, findings.MF205, message, PATTERN))
@@ -207,14 +209,20 @@ def _between(facts: Facts, before: list[flow.Beginning], each: Derivative) -> li
     return lifted
 
 
-def _arguments(facts: Facts, each: Derivative, found: list[Derivative]) -> list[str]:
-    """What the function is given: all that any gradient in this scope is taken of, and what depends on it, for mixed derivatives."""
+def _carrying_by_scope(found: list[Derivative]) -> dict[ast.AST, set[str]]:
+    """All that any gradient in a scope is taken of, and what depends on it."""
+    carrying: dict[ast.AST, set[str]] = {}
+    for each in found:
+        carrying.setdefault(each.scope, set(each.inputs)).update(
+            each.inputs, *(flow.writes(statement) for statement in each.lifted)
+        )
+    return carrying
+
+
+def _arguments(each: Derivative, carrying: set[str]) -> list[str]:
+    """What the function is given: what carries a graph in its scope, for mixed derivatives."""
     if each.parameters is not None:
         return []
-    carrying = {name for other in found if other.scope is each.scope for name in other.inputs}
-    for other in found:
-        if other.scope is each.scope:
-            carrying |= {name for statement in other.lifted for name in flow.writes(statement)}
     return [name for name in flow.read_before_written([*each.lifted, each.outputs]) if name in carrying]
 
 
@@ -245,7 +253,7 @@ def write(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) -> Genera
         return set()
     for statement, name in _fresh_inputs(draft, found):  # a copy: nothing that was computed from x before is counted
         yield ReplaceNode(statement, f"{name} = {name}.copy()", swallows=True)
-    names = {node.id for node in draft.source.of(ast.Name)}
+    names = FreeNames(draft.source.named)
     functions: dict[tuple[object, ...], str] = {}
     planned: list[tuple[Derivative, str, str]] = []
     for each in found:
@@ -259,8 +267,7 @@ def write(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) -> Genera
         )
         if key not in functions:
             base = each.outputs.id if isinstance(each.outputs, ast.Name) else "output"
-            names.add(name := _free(f"{base}_of", names))
-            functions[key] = name
+            functions[key] = name = names.take(f"{base}_of")
             planned.append((each, name, outputs))
         yield from _replace(draft, each, functions[key])
     calls = Calls(draft, found)
@@ -271,12 +278,6 @@ def write(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) -> Genera
         indent = indentation(draft, each.statement)
         yield InsertBefore(offset, "".join((indent + line if line else "") + newline for line in lines))
     return (yield from _drop_unused(draft, calls, moved))
-
-
-def _free(name: str, names: set[str]) -> str:
-    while name in names:
-        name += "_"
-    return name
 
 
 def _function(draft: Draft, each: Derivative, name: str, result: str, found: Calls) -> list[str]:
@@ -315,7 +316,7 @@ def _reads(node: ast.AST, found: Calls) -> set[str]:
     """What it reads once each gradient in it is a call of its function."""
     inner = found.inside(node)
     if not inner:
-        return flow.reads(node)
+        return set(flow.reads(node))
     replaced = {part for each in inner for part in walk(each.call)}
     names = {part.id for part in walk(node) if isinstance(part, ast.Name) and part not in replaced}
     return names.union(

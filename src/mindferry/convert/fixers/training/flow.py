@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import functools
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -11,6 +12,9 @@ from ....read.walk import children_of, walk
 from ...facts import Facts
 
 UPDATES = ("backward", "manual_backward", "step", "zero_grad")
+AGAIN = 2048  # statements whose names are kept: what asks for one soon asks for it again
+MAY_CUT = (ast.Call, ast.With, ast.Attribute)
+STORED = (ast.Name, ast.Attribute, ast.Subscript)
 CUT = {"detach", "item", "numpy", "tolist"}  # methods whose result carries no gradient
 ENDING_CALLS = ("exit", "_exit", "quit", "abort")  # of sys, os and the interpreter
 
@@ -24,23 +28,27 @@ def key(node: ast.expr) -> str:
     return ""
 
 
-def reads(node: ast.AST, with_gradient: bool = False) -> set[str]:
+@functools.lru_cache(maxsize=AGAIN)
+def reads(node: ast.AST, with_gradient: bool = False) -> frozenset[str]:
     """Variables that it uses; with_gradient: only where a gradient could flow through."""
     found: set[str] = set()
     stack = [node]
     while stack:
         here = stack.pop()
-        if with_gradient and is_cut(here):
+        kind = type(here)
+        if kind is ast.Name:
+            if type(here.ctx) is ast.Load:  # type: ignore[attr-defined]
+                found.add(here.id)  # type: ignore[attr-defined]
             continue
-        name = key(here) if isinstance(here, ast.expr) else ""
-        if name and isinstance(getattr(here, "ctx", None), ast.Load):
+        if with_gradient and kind in MAY_CUT and is_cut(here):
+            continue
+        if kind is ast.Attribute and type(here.ctx) is ast.Load and (name := key(here)):  # type: ignore[attr-defined,arg-type]
             found.add(name)
-            if "." in name:
-                continue
-        if isinstance(here, ast.AugAssign) and key(here.target):
-            found.add(key(here.target))
-        stack.extend(children_of(here))
-    return found
+            continue
+        if kind is ast.AugAssign:
+            found.add(key(here.target))  # type: ignore[attr-defined]
+        stack += children_of(here)
+    return frozenset(found - {""})
 
 
 def is_cut(node: ast.AST) -> bool:
@@ -69,17 +77,17 @@ def _switches_off(node: ast.expr) -> bool:
     return wanted is not None and isinstance(given[0], ast.Constant) and given[0].value is wanted
 
 
-def writes(node: ast.AST) -> set[str]:
+@functools.lru_cache(maxsize=AGAIN)
+def writes(node: ast.AST) -> frozenset[str]:
     """Variables that it sets, in place included: `x = …`, `x += …`, `x[i] = …`, `x.fill_(0)`, loop targets."""
     found: set[str] = set()
     for here in walk(node):
-        if isinstance(here, ast.Name | ast.Attribute) and isinstance(here.ctx, ast.Store):
-            found.add(key(here))
-        elif isinstance(here, ast.Subscript) and isinstance(here.ctx, ast.Store):
-            found.add(key(here.value))
-        elif isinstance(here, ast.Call) and isinstance(here.func, ast.Attribute) and _changes_receiver(here.func.attr):
-            found.add(key(here.func.value))
-    return found - {""}
+        if isinstance(here, ast.Call):
+            if isinstance(here.func, ast.Attribute) and _changes_receiver(here.func.attr):
+                found.add(key(here.func.value))
+        elif isinstance(here, STORED) and type(here.ctx) is ast.Store:
+            found.add(key(here.value if isinstance(here, ast.Subscript) else here))
+    return frozenset(found - {""})
 
 
 def _changes_receiver(name: str) -> bool:

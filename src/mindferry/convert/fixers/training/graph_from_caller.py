@@ -68,8 +68,8 @@ class _Assigned:
 
     line: int
     is_source: bool  # a graph starts in it
-    read: set[str]  # with their gradient
-    written: set[str]
+    read: frozenset[str]  # with their gradient
+    written: frozenset[str]
     tensors: set[str]  # those of them that are no objects
     is_plain: bool  # what the names held before is gone
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import bisect
 import sys
-from collections.abc import Container
 
 from ....read.guesses import looks_like_optimizer_wrapper
 from ....read.walk import walk
 from ...facts import Facts
+from ...free_names import FreeNames
 from ...refused import Refused
 from . import flow, set_first_values, sources
 from .scope_parts import Regions, simple_parts
@@ -376,7 +376,7 @@ def _rebound(facts: Facts, each: Backward) -> dict[str, Rebound]:
         for statement in each.lifted
         if facts.block_of(statement) is block and statement.lineno > each.place.lineno
     ]
-    taken, region, own = facts.source.named, facts.derived(Regions).of(each.scope), _own_parts(each)
+    free, region, own = facts.derived(_free_names), facts.derived(Regions).of(each.scope), _own_parts(each)
     found = {}
     for name in sorted({name for statement in inner for name in flow.writes(statement) if name.isidentifier()}):
         makers = [statement for statement in inner if name in flow.writes(statement)]
@@ -390,19 +390,17 @@ def _rebound(facts: Facts, each: Backward) -> dict[str, Rebound]:
                 f"{name} is read between the lines that bind it again, {makers[0].lineno} and {makers[-1].lineno}"
             )
         is_read_later = region.count_readers(name, own) > len(between)
-        before, after = (_free(f"{name}_{word}", taken) for word in ("before", "after"))
+        before, after = (free.find(f"{name}_{word}") for word in ("before", "after"))
         found[name] = Rebound(makers[0], makers[-1], before, after if is_read_later else "")
     return found
 
 
+def _free_names(facts: Facts) -> FreeNames:
+    return FreeNames(facts.source.named)
+
+
 def _line(node: ast.AST) -> int:
     return getattr(node, "lineno", 0)
-
-
-def _free(name: str, taken: Container[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _in_loop(facts: Facts, each: Backward) -> bool:

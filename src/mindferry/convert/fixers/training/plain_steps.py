@@ -15,8 +15,10 @@ from .steps import Backward, Clip, clears, is_optimizer_method
 
 def choose(facts: Facts, found: list[Backward]) -> None:
     """Sets the step of those that are plain: all of a function or module, or none of it."""
-    for scope in dict.fromkeys(each.scope for each in found):
-        group = [each for each in found if each.scope is scope]
+    groups: dict[ast.AST, list[Backward]] = {}
+    for each in found:
+        groups.setdefault(each.scope, []).append(each)
+    for scope, group in groups.items():
         if _touches_gradients(facts, scope) or _steps_in(facts, [scope]) != len(group):
             continue
         if all(_is_plain(facts, each, group) for each in group) and _owns_all_clips(facts, scope, group):
@@ -43,7 +45,7 @@ def _is_plain(facts: Facts, each: Backward, group: list[Backward]) -> bool:
     """One step of one optimizer right after it, with gradients cleared for it: none of another loss are among them."""
     if each.directions or each.only is not None:
         return False
-    later = each.block[each.block.index(each.statement) + 1 :]
+    later = each.block[facts.place_of(each.statement) + 1 :]
     step = next((s for s in later if isinstance(s, ast.Expr) and is_optimizer_method(facts, s.value, "step")), None)
     if step is None or not isinstance(step.value, ast.Call) or not isinstance(step.value.func, ast.Attribute):
         return False
@@ -142,13 +144,18 @@ def _is_over_all(facts: Facts, each: Backward, clip: Clip, nets: list[str] | Non
         nets = [name for name in _called(facts, each) if not looks_like_loss(name.rpartition(".")[2])]
     if len(nets) != 1 or f"{nets[0]}.parameters()" not in facts.source.text(clip.call):
         return False
-    made = [
-        one.value
+    return flow.key(optimizer) not in facts.derived(_given_parts)
+
+
+def _given_parts(facts: Facts) -> set[str]:
+    """The variables that are given something which does not take all parameters of one network."""
+    return {
+        name
         for one in facts.source.of(ast.Assign)
-        if isinstance(one.value, ast.Call)
-        and any(flow.key(target) == flow.key(optimizer) != "" for target in one.targets)
-    ]
-    return all(_takes_whole_network(call) for call in made)
+        if isinstance(one.value, ast.Call) and not _takes_whole_network(one.value)
+        for target in one.targets
+        if (name := flow.key(target))
+    }
 
 
 def _called(facts: Facts, each: Backward) -> set[str]:

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator
 
 from .... import findings
 from ....read.uses import Use
+from ...free_names import FreeNames
 from ...plan import Edit, InsertBefore, RemoveStatement, ReplaceNode, ReplaceSpan, Text
 from ...refused import Refused
 from . import place_lifted_loss, sources, styles
@@ -18,7 +19,7 @@ from .trained_parameters import trained_parameters
 
 def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterator[Edit]:
     """First all texts, then all edits: one statement may stand in several functions. What is dropped is needed nowhere any more."""
-    names = {node.id for node in draft.source.of(ast.Name)} if found else set()
+    names = FreeNames(draft.source.named if found else ())
     counts: dict[ast.AST, int] = {}
     planned: list[tuple[Backward, list[str], str, str]] = []
     calls: dict[ast.stmt, str] = {}
@@ -37,7 +38,7 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
             yield _recorded(draft, each, form.text)
             continue
         counts[each.scope] = number = counts.get(each.scope, 0) + 1
-        forward = _free(f"forward_fn{'' if number == 1 else f'_{number}'}", names)
+        forward = names.find(f"forward_fn{'' if number == 1 else f'_{number}'}")
         lines, later = _function(draft, each, forward, dropped), ""
         if form is not None:
             lines, call = [form.made], form.called
@@ -46,7 +47,7 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
             call, maker = yield from _plain(step, forward, names)
             lines += ["", *maker]
         elif each.is_kept_later:
-            names.add(grads := _free("grads", names))  # another one may wait in the same block
+            grads = names.take("grads")  # another one may wait in the same block
             call, later = _kept_later(draft, each, forward, grads)
             lines += [""]
         else:
@@ -77,7 +78,7 @@ def _recorded(draft: Draft, each: Backward, now: Text) -> Edit:
     return draft.record(each.statement, draft.uses.name(Use.BACKWARD), draft.source.text(each.statement), now)
 
 
-def _other_form(step: styles.Step, names: set[str]) -> Generator[Edit, None, styles.Cell | ReplaceNode | None]:
+def _other_form(step: styles.Step, names: FreeNames) -> Generator[Edit, None, styles.Cell | ReplaceNode | None]:
     """The step in the style that was asked for; None for the functional form, with the reason where another was wanted."""
     settings = step.draft.settings
     style = settings.style
@@ -86,13 +87,13 @@ def _other_form(step: styles.Step, names: set[str]) -> Generator[Edit, None, sty
         yield _kept_functional(step, how, Refused("its gradients are kept on the parameters until they are used"))
     if step.each.step is None or style == "functional":
         return None
-    name = _free("train_net" if style == "cell" else "trainer", names)
+    name = names.find("train_net" if style == "cell" else "trainer")
     try:
         form = styles.as_cell(step, name) if style == "cell" else styles.as_model(step, name)
     except Refused as refusal:
         yield _kept_functional(step, f"written in the {style} style", refusal)
         return None
-    names.add(name)
+    names.take(name)
     return form
 
 
@@ -112,12 +113,6 @@ def _kept_functional(step: styles.Step, what: str, refusal: Refused) -> Edit:
     severity = "note" if step.draft.settings.jit_auto else "warning"
     message = f"this step was not {what}: {refusal}"
     return step.draft.found(step.each.statement, findings.MF210, message, "it stays in the functional form", severity)
-
-
-def _free(name: str, names: set[str]) -> str:
-    while name in names:
-        name += "_"
-    return name
 
 
 def _function(draft: Draft, each: Backward, name: str, dropped: set[ast.stmt]) -> list[str]:
@@ -164,12 +159,12 @@ def _result(each: Backward) -> str:
     return f"({', '.join([loss, *others])})" if others else loss
 
 
-def _plain(step: styles.Step, forward: str, names: set[str]) -> Generator[Edit, None, tuple[str, list[str]]]:
+def _plain(step: styles.Step, forward: str, names: FreeNames) -> Generator[Edit, None, tuple[str, list[str]]]:
     """The call of the gradient function, and the lines that make it."""
     draft, each, optimizer = step.draft, step.each, step.optimizer
     assert each.step is not None
     suffix = forward.removeprefix("forward_fn")  # of the second loss in a function
-    gradient, grads = (_free(f"{name}{suffix}", names) for name in ("grad_fn", "grads"))
+    gradient, grads = (names.find(f"{name}{suffix}") for name in ("grad_fn", "grads"))
     auxiliary = ", has_aux=True" if each.outputs else ""
     is_native = yield from _is_native(draft, each)
     made = f"{draft.texts.name('mindspore.value_and_grad')}({forward}, None, {optimizer}.parameters{auxiliary})"
@@ -179,7 +174,7 @@ def _plain(step: styles.Step, forward: str, names: set[str]) -> Generator[Edit, 
     if is_native and (yield from _is_compiled(step)):
         maker = [f"{gradient} = {draft.texts.name('mindspore.jit')}({made})"]
         if step.is_updated_at_once:
-            update = _free(f"update{suffix}", names)
+            update = names.find(f"update{suffix}")
             maker.append(f"{update} = {draft.texts.name('compat.compiled_update')}({optimizer})")
     for clip in each.clips:
         yield ReplaceNode(clip.statement, _clipped(draft, clip, grads, is_native), swallows=True)

@@ -49,9 +49,9 @@ def _line_of(text: str) -> tuple[tuple[str, ...], ast.expr, str] | None:
 
 @functools.lru_cache(maxsize=4096)
 def _names_in(text: str) -> frozenset[str]:
-    """Names that the text reads, and the words of its strings: what a helper does by name is not touched."""
+    """Names that the text reads, and its strings: what a helper does by name is not touched."""
     found = {each.id for each in walk(parsed(text)) if type(each) is ast.Name}
-    found |= {word for each in walk(parsed(text)) if type(each) is ast.Constant for word in str(each.value).split()}
+    found |= {each.value for each in walk(parsed(text)) if type(each) is ast.Constant and isinstance(each.value, str)}
     return frozenset(found)
 
 
@@ -60,7 +60,8 @@ def _with_line(text: str, name: str, arguments: tuple[str, ...], value: ast.expr
     tree = parsed(text)
     used = [each for each in walk(tree) if type(each) is ast.Name and each.id == name]
     calls = [each for each in walk(tree) if type(each) is ast.Call and each.func in used]
-    if len(used) != 1 or len(calls) != 1 or calls[0] in in_strings(tree):
+    is_asked = any(type(each) is ast.Constant and each.value == name for each in walk(tree))
+    if is_asked or len(used) != 1 or len(calls) != 1 or calls[0] in in_strings(tree):
         return None
     call, offsets = calls[0], Offsets(text)
     given = {arguments[place]: each for place, each in enumerate(call.args[: len(arguments)])}
@@ -72,9 +73,20 @@ def _with_line(text: str, name: str, arguments: tuple[str, ...], value: ast.expr
     if bound & ({each.id for each in walk(value) if type(each) is ast.Name} - set(arguments)):
         return None
     line = _substituted(shown, {key: offsets.of(each) for key, each in given.items()})
-    line = line if isinstance(value, ATOMS) else f"({line})"
+    line = line if isinstance(value, ATOMS) or _stands_free(tree, call) else f"({line})"
     new = offsets.edited([(offsets.start(call), offsets.end(call), line)])
     return new if all(len(each) <= WIDTH for each in new.splitlines()) else None
+
+
+def _stands_free(tree: ast.Module, call: ast.Call) -> bool:
+    """Whether a value needs no parentheses in the call's place."""
+    for each in walk(tree):
+        match each:
+            case ast.Return(value=value) | ast.Assign(value=value) | ast.Expr(value=value) if value is call:
+                return True
+            case ast.Call(args=args, keywords=named) if call in args or any(one.value is call for one in named):
+                return True
+    return False
 
 
 def _substituted(shown: str, given: Mapping[str, str]) -> str:

@@ -139,5 +139,5 @@ def test_adam_beside_them_follows_torchs(call: str) -> None:
         for schedule in schedules:
             schedule.step()
     for own, other, start in zip(ours, theirs, first, strict=True):
-        assert np.abs(other.detach().numpy() - start).min() > 1e-3
+        assert np.abs(other.detach().numpy() - start).max() > 1e-2
         np.testing.assert_allclose(own.asnumpy(), other.detach().numpy(), rtol=0, atol=5e-7)

@@ -29,6 +29,7 @@ class Native:
     name: str
     difference: str
     what: str
+    is_exact: bool  # no further from torch's than the helper is
 
     @property
     def sentence(self) -> str:
@@ -41,12 +42,22 @@ class Native:
 def natives() -> dict[str, Native]:
     lines = files("mindferry.apis.torch").joinpath("native.tsv").read_text("utf-8").splitlines()
     rows = (line.split("\t") for line in lines if line and not line.startswith("#"))
-    return {api: Native(name, difference, what) for api, name, difference, what in rows}
+    return {api: Native(name, difference, what, exact == "exact") for api, name, difference, what, exact in rows}
 
 
 def keeps_own_rates(texts: Iterable[bytes]) -> bool:
     """Whether a project reads or writes what an optimizer holds, or skips parameters: MindSpore's would not do."""
     return any(OWN_RATES.search(text) for text in texts)
+
+
+def with_exact(entry: Rule) -> Rule:
+    """The rule with MindSpore's own optimizer or schedule where it computes the same; as a value the helper stays."""
+    found = natives().get(entry.api)
+    return (
+        entry
+        if found is None or not found.is_exact
+        else replace(made_native(entry, True), like=entry.like, differs=entry.differs)
+    )
 
 
 def made_native(entry: Rule, has_optimizers: bool) -> Rule:

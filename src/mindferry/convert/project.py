@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from ..layout import (
     LARGEST_CODE,
     SECOND,
     Layout,
+    ProjectFile,
     Sources,
     find_files,
     read_symbols,
@@ -46,11 +47,13 @@ from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_scrip
 from .one_file import Written, digest, helper_home, helper_name, left_out, with_key
 from .output import previous_conversion as previous_conversion
 from .output import write_output
+from .own_optimizers import has_optimizers, may_have_exact_optimizers, needs_helpers
 from .pool import convert_files, quietly
 from .prefer_native import keeps_own_rates, with_differences
 from .render.helper_use import ProjectUse, use_of
 from .render.helpers_package import render_files
 from .render.imports import COMPAT_MODULE
+from .render.short_forms import allows_exact_optimizers
 from .render.used_tables import words_of
 from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
@@ -110,6 +113,8 @@ def convert_project(
         raise MindferryError(f"{path} uses no torch: there is nothing to convert")
     if settings.prefer == "native":
         settings = replace(settings, has_native_optimizers=not keeps_own_rates(_texts(layout)))
+    elif may_have_exact_optimizers(layout, settings):
+        settings = replace(settings, has_exact_optimizers=not needs_helpers(_texts(layout)))
     layout, applications = with_applications(layout, settings)
     libraries = bring_libraries(layout, settings, observation)
     inputs = digest_of(libraries, inputs_digest(layout, settings))
@@ -122,7 +127,11 @@ def convert_project(
     written = []
     changed = changed_files(layout, observation)
     brought = {file.relative for file in layout.files if file.is_brought}
-    for each in _convert(layout, symbols, settings, workers, result, previous, observation, libraries, sources):
+    reading = (workers, result, previous, observation, libraries, sources)
+    settings, converted = _with_optimizers(
+        lambda chosen, files: _convert(files, layout, symbols, chosen, *reading), layout, settings
+    )
+    for each in converted:
         each = with_differences(each) if settings.prefer == "native" else each
         each = as_library(each) if each.record.path in brought else each
         written.append(with_refusal(each) if each.record.path in changed else each)
@@ -177,7 +186,24 @@ def _symbols(layout: Layout, observation: Observation | None, libraries: Librari
     return read_symbols(layout, observation, sources)
 
 
+def _with_optimizers(
+    made: Callable[[Settings, Sequence[ProjectFile]], Iterator[Written]], layout: Layout, settings: Settings
+) -> tuple[Settings, Iterable[Written]]:
+    """The files, those with optimizers converted again where the whole turns out to need more than MindSpore's own have."""
+    if not settings.has_exact_optimizers:
+        return settings, made(settings, layout.files)
+    first = list(made(settings, layout.files))
+    wanted = set().union(*(each.compat for each in first))
+    if allows_exact_optimizers(_use(first), wanted):
+        return settings, first
+    settings = replace(settings, has_exact_optimizers=False)
+    files = [file for file, each in zip(layout.files, first, strict=True) if has_optimizers(each)]
+    again = dict(zip(files, made(settings, files), strict=True))
+    return settings, [again.get(file, each) for file, each in zip(layout.files, first, strict=True)]
+
+
 def _convert(
+    files: Sequence[ProjectFile],
     layout: Layout,
     symbols: Symbols | None,
     settings: Settings,
@@ -188,19 +214,19 @@ def _convert(
     libraries: Libraries | None,
     sources: Sources,
 ) -> Iterator[Written]:
-    """All files in order, those that are as they were taken from the output folder."""
-    keys = {file: file_key(file, layout, result.facts, settings) for file in layout.files if file.is_code}
+    """The files in order, those that are as they were taken from the output folder."""
+    keys = {file: file_key(file, layout, result.facts, settings) for file in files if file.is_code}
     records, output = records_of(previous), Path(result.output)
     ready = {
         file: found
         for file, key in keys.items()
         if (found := reusable(key, records.get(file.relative), output)) is not None
     }
-    waiting = [file for file in layout.files if file not in ready]
+    waiting = [file for file in files if file not in ready]
     if symbols is None and any(file.is_code for file in waiting):  # one was edited or removed there
         symbols = _symbols(layout, observation, libraries, sources)
     made = convert_files(waiting, layout, symbols or Symbols(framework()), settings, workers, sources)
-    for file in layout.files:
+    for file in files:
         yield ready[file] if file in ready else with_key(next(made), keys.get(file, ""))
 
 
@@ -220,6 +246,8 @@ def _helpers(layout: Layout, written: list[Written], settings: Settings) -> list
             *wanted.values()
         )  # of all: a script may bring its own folder and the root's modules together
         use = _use(written) if source != SECOND else _named_use(written)
+        if use is not None:
+            use.has_exact_optimizers = settings.has_exact_optimizers
         made = render_files(names, use, settings.helpers == "package", source)
         places = [(Path(folder), *each) for folder in sorted(wanted) for each in made.items()]
         for folder, path, text in places:

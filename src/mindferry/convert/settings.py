@@ -33,6 +33,7 @@ class Settings:
     jit_auto: bool = False  # compile those steps of which it is known that they compile
     prefer: str = "exact"  # or MindSpore's own where it is not quite torch's
     has_native_optimizers: bool = True  # as preferred; not where the project needs what torch's hold
+    has_exact_optimizers: bool = False  # MindSpore's own where they compute the same: the project asks no more of them
 
     @property
     def is_restricted(self) -> bool:
@@ -75,20 +76,22 @@ def _spellings(api: str) -> tuple[str, ...]:
 
 
 def chosen_rules(settings: Settings, source: str) -> Table:
-    return rules_for(settings.target, source, settings.prefer, settings.has_native_optimizers)
+    native = settings.has_native_optimizers if settings.prefer == "native" else settings.has_exact_optimizers
+    return rules_for(settings.target, source, settings.prefer, native)
 
 
 @functools.cache
-def rules_for(target: str, source: str = "torch", prefer: str = "exact", has_native_optimizers: bool = True) -> Table:
+def rules_for(target: str, source: str = "torch", prefer: str = "exact", has_native_optimizers: bool = False) -> Table:
     """The rules, with mint's own operators for Ascend, what only Ascend has left alone for a CPU, and MindSpore's own as preferred."""
-    if (target == "portable" and prefer == "exact") or source != "torch":
+    if (target == "portable" and prefer == "exact" and not has_native_optimizers) or source != "torch":
         return table(source)
     made = Table((_for_target(entry, target) for entry in table()), framework())
-    if prefer == "native":
-        from .prefer_native import made_native
+    if prefer == "native" or has_native_optimizers:
+        from .prefer_native import made_native, with_exact
 
-        for api in list(made.calls):
-            made.calls[api] = made_native(made.calls[api], has_native_optimizers)
+        for api, entry in list(made.calls.items()):
+            is_exact = prefer == "exact"
+            made.calls[api] = with_exact(entry) if is_exact else made_native(entry, has_native_optimizers)
     if target == "ascend":
         for api, name in _native_on_ascend():
             made.calls[api] = replace(made.calls[api], to=name, like=name, function=None)

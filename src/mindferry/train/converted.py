@@ -83,6 +83,7 @@ class _Player:
             self._watch_closures(helper)
             self._watch_kept_gradients(helper)
             self._watch_groups(helper)
+        self._watch_own_optimizers()
 
     def _watch_cells(self) -> None:
         from mindspore import nn
@@ -195,10 +196,19 @@ class _Player:
 
     def _watch_groups(self, helper: Any) -> None:
         """Networks whose parameters have the same names are not told by a ParameterTuple."""
-        kind, player = getattr(helper, "Optimizer", None), self
+        kind = getattr(helper, "Optimizer", None)
         if kind is None or "add_param_group" not in vars(kind):
             return self._watch_single_group(helper)
-        original = kind.add_param_group
+        self._watch_added_groups(kind)
+
+    def _watch_own_optimizers(self) -> None:
+        """MindSpore's own, which a script may use beside its helpers or without any."""
+        from mindspore.experimental import optim
+
+        self._watch_added_groups(optim.Optimizer)
+
+    def _watch_added_groups(self, kind: Any) -> None:
+        original, player = kind.add_param_group, self
 
         def add(optimizer: Any, group: Any) -> None:
             original(optimizer, group)

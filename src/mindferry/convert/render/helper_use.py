@@ -85,6 +85,7 @@ class ProjectUse:
     writes_negative_infinity: bool = False
     selects: bool = False  # parts of tensors by a mask, of which nothing may be left
     is_library: bool = False
+    has_exact_optimizers: bool = False  # MindSpore's own optimizers and schedules stand where they compute the same
     words: frozenset[str] | None = None  # the project's texts, where helpers are looked up by name
 
     def add(self, other: ProjectUse) -> None:
@@ -240,7 +241,7 @@ def literal_of(node: ast.AST | None) -> str:
 
 def _add_names(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     for node in nodes[ast.Attribute]:
-        if _helper(node, bound):
+        if _helper(node, bound) or _is_own_grad(node):
             continue  # ms_compat.state_dict is a function, and nobody's method
         (use.mentioned if type(node.ctx) is ast.Load else use.stored).add(node.attr)
         if type(node.ctx) is ast.Store:
@@ -272,6 +273,11 @@ def _add_names(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     use.mentioned |= {alias.name for node in nodes[ast.ImportFrom] for alias in node.names}
     _add_unset(nodes, use)
     _add_methods(nodes, use)
+
+
+def _is_own_grad(node: ast.Attribute) -> bool:
+    """ms.grad(…), which differentiates; a parameter's .grad holds what came of it."""
+    return node.attr == "grad" and type(node.value) is ast.Name and node.value.id in ("ms", "mindspore")
 
 
 def _add_values(nodes: Nodes, use: ProjectUse) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from importlib.resources import files
 
 from ...read.walk import walk
+from .fixed_locals import with_fixed_locals
 from .folded import Offsets, parsed, simplified
 from .helper_use import ProjectUse
 
@@ -174,4 +175,5 @@ def with_parts(text: str, use: ProjectUse | None, wanted: Collection[str]) -> st
         for node in walk(parsed(text))
         if isinstance(node, ast.Name) and node.id in values
     ]
-    return re.sub(r"\n{3,}", "\n\n", simplified(offsets.edited(spans))).rstrip() + "\n"
+    decided = simplified(with_fixed_locals(simplified(offsets.edited(spans))))
+    return re.sub(r"\n{3,}", "\n\n", decided).rstrip() + "\n"

@@ -18,6 +18,7 @@ SCHEDULES = {"LambdaLR", "MultiplicativeLR", "StepLR", "MultiStepLR", "ConstantL
 OTHER_SCHEDULES = re.compile(r"Scheduler|Plateau|Cycl|WarmRestarts|SequentialLR|SWALR")
 MOMENTUM = {"momentum", "betas", "maximize"}  # settings of a group that the short form reads once
 PARAMETERS = re.compile(r"(?:[\w.]+\.trainable_params\(\)|(?:\w+\.)?parameters\([\w.]+\))\Z")
+OWN_PARTS = ("LACKS_GRADIENTS", "KEEPS_OPTIMIZER_STATE", "TAKES_CLOSURES", "TAKES_PLANNED_RATES")
 GIVEN_UP = {"size_average", "reduce"}  # arguments of losses that torch has given up
 # Settings of a loader that the short one takes no notice of, and the attributes of a loader that it has.
 UNUSED = {"pin_memory", "timeout", "prefetch_factor", "persistent_workers", "pin_memory_device", "in_order"}
@@ -96,7 +97,26 @@ def picks_plain_classes(loss: str) -> Callable[[ProjectUse, set[str]], bool]:
     return is_enough
 
 
+def allows_exact_optimizers(use: ProjectUse | None, wanted: set[str]) -> bool:
+    """Whether the project gets by with MindSpore's own optimizers and schedules, and Adam in its short form."""
+    if use is None or use.is_library or TRAINERS & wanted or "param_groups" in use.mentioned | use.stored:
+        return False
+    others = (OPTIMIZERS | OTHER_OPTIMIZERS | SCHEDULES) - {"Adam"}
+    if (others | {"Adam"}) & use.values or others & wanted or any(OTHER_SCHEDULES.search(name) for name in wanted):
+        return False
+    takes_epochs = "lr_scheduler" in use.mentioned and NEEDED["TAKES_EPOCHS"](use, wanted)
+    if takes_epochs or any(NEEDED[part](use, wanted) for part in OWN_PARTS) or _asks_for_more(use, wanted):
+        return False
+    return all(map(_is_plain_adam, use.calls.get("Adam", ())))
+
+
+def _is_plain_adam(shape: CallShape) -> bool:
+    has_options = len(shape.positions) <= 5 and set(shape.keywords) <= {"lr", "betas", "eps", "weight_decay"}
+    return has_options and not shape.is_open and bool(PARAMETERS.match(shape.first))
+
+
 ENOUGH: Mapping[str, Callable[[ProjectUse, set[str]], bool]] = {
+    "Adam": lambda use, wanted: use.has_exact_optimizers,
     "ParamGroup": has_one_group,
     "GradientOptimizer": has_one_group,
     "LRScheduler": starts_schedules_once,

@@ -27,6 +27,7 @@ from .folded import (
     substituted,
 )
 from .helper_use import UNKNOWN, CallShape, ProjectUse, literal_of, shape_of
+from .inlined import with_inlined
 
 # mindferry's own watched runs wrap these.
 WRAPPED = {"loss_and_gradients", "add_gradients", "value_and_gradients", "random_numbers", "backward", "prepare_cpu"}
@@ -57,6 +58,8 @@ def specialised(texts: Mapping[str, str], wanted: Collection[str], use: ProjectU
             current = without_methods(current, use)
         current = {name: text if text == texts[name] else with_fixed_locals(text) for name, text in current.items()}
         current = reachable({name: simplified(text) for name, text in current.items()}, wanted)
+        if not use.is_library:
+            current = with_inlined(current, {*wanted, *WRAPPED, *use.values})
         if current == before:
             break
     return {name: text if text == texts[name] else reflowed(text) for name, text in current.items()}

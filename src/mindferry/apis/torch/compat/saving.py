@@ -21,15 +21,14 @@ STRUCTURE = "__structure__"  # the record that holds the JSON
 
 def save(obj, f):
     """Write obj to exactly this path (save_checkpoint would append .ckpt) or file object."""
-    records = {}
     is_state = isinstance(obj, dict) and obj and all(isinstance(k, str) and is_plain_tensor(v) for k, v in obj.items())
     if not SAVES_OBJECTS and not is_state:
         raise ValueError(f"{f}: save() writes a network's state: a dict of tensors that are not empty")
+    records = obj
     if SAVES_OBJECTS and not is_state:
+        records = {}
         text = json.dumps(pack_checkpoint(obj, records))
         records[STRUCTURE] = Tensor(np.frombuffer(text.encode(), np.uint8).copy())
-    else:
-        records = obj
     is_path = not TAKES_FILES or isinstance(f, (str, os.PathLike))
     folder = os.path.dirname(os.path.abspath(os.fspath(f))) if is_path else None
     with tempfile.TemporaryDirectory(dir=folder, prefix=".saving-") as scratch:

@@ -20,16 +20,11 @@ def prepare_cpu():
 
 
 def prefer_tensors():
-    """Tensors take over from numpy's numbers, as torch's do: `np.sqrt(2) * x` would be an array, whose gradient is lost."""
+    """Tensors take over from numpy's numbers, as torch's do: `np.sqrt(2) * x` would be an array, whose gradient is lost.
+
+    MindSpore calls a tensor unequal to every number of numpy's.
+    """
     ms.Tensor.__array_priority__ = 1000
-    for name in ("__eq__", "__ne__"):
-        setattr(ms.Tensor, name, with_plain_number(getattr(ms.Tensor, name)))
-
-
-def with_plain_number(compare):
-    """MindSpore calls a tensor unequal to every number of numpy's."""
-
-    def compare_plain(self, other):
-        return compare(self, other.item() if isinstance(other, np.generic) else other)
-
-    return compare_plain
+    equal, unequal = ms.Tensor.__eq__, ms.Tensor.__ne__
+    ms.Tensor.__eq__ = lambda x, y: equal(x, y.item() if isinstance(y, np.generic) else y)
+    ms.Tensor.__ne__ = lambda x, y: unequal(x, y.item() if isinstance(y, np.generic) else y)

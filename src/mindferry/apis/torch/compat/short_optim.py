@@ -1,7 +1,11 @@
 """The base of optimizers for projects with one group of parameters that keep no optimizer's state. optim.py has all of it."""
 
+import math
+
 import mindspore as ms
+import numpy as np
 from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
+from mindspore.experimental import optim
 
 from .optim import ParameterRecords, part_of
 from .parts import CHANGES_RATES, FREEZES_PARAMETERS, LACKS_GRADIENTS
@@ -76,3 +80,27 @@ class ShortGradientOptimizer(nn.Cell):
 
     def update(self, kept, step, params, grads):
         self.update_group(self.param_groups[0], kept, step, kept["lr"], kept["momentum"], params, grads)
+
+
+class ShortAdam(optim.Optimizer):
+    """torch.optim.Adam beside MindSpore's own optimizers and schedules. Their Adam doesn't correct epsilon's bias."""
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0):
+        super().__init__(params, {"lr": lr})
+        self.betas, self.eps, self.decay = betas, eps, weight_decay
+        self.exp_avg = self.parameters.clone("exp_avg", "zeros")
+        self.exp_avg_sq = self.parameters.clone("exp_avg_sq", "zeros")
+        self.steps = Parameter(Tensor(0.0, ms.float32), name="steps", requires_grad=False)
+        self.fused = ops.Adam()
+
+    def construct(self, grads):
+        ops.assign_add(self.steps, Tensor(1.0, ms.float32))
+        beta1, beta2 = self.betas
+        # The kernel takes 1 - beta2 in float32, which is 1e-5 off for 0.999: its second moment is off by this factor.
+        excess = math.sqrt(float(np.float32(1) - np.float32(beta2)) / (1 - beta2))
+        root = ops.sqrt(-ops.expm1(self.steps * math.log(beta2 or 1e-45))) * excess
+        rate = self.lrs[0] / -ops.expm1(self.steps * math.log(beta1 or 1e-45))
+        for p, m, v, grad in zip(self.parameters, self.exp_avg, self.exp_avg_sq, grads):
+            grad = grad if self.decay == 0 else grad + p * self.decay
+            self.fused(p, m, v, 0.0, 0.0, rate * root, beta1, beta2, root * self.eps, grad)
+        return True

@@ -33,6 +33,7 @@ from .types import (
     tuple_of,
 )
 from .unreached_parameters import unsure_parameters
+from .written_arguments import writing_functions
 from .walk import children_of
 
 
@@ -79,6 +80,7 @@ def read(
     seen = frozenset(reader.values.observed)
     reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
     symbols.unsure |= unsure_parameters(reading)
+    symbols.writing |= writing_functions(reading)
     symbols.draws_host_numbers = symbols.draws_host_numbers or reader.names.draws_host_numbers
     return reading
 

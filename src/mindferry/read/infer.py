@@ -33,8 +33,8 @@ from .types import (
     tuple_of,
 )
 from .unreached_parameters import unsure_parameters
-from .written_arguments import writing_functions
 from .walk import children_of
+from .written_arguments import writing_functions
 
 
 @dataclass(slots=True)

@@ -79,9 +79,9 @@ def against_float64(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     name, model, x, gradients = link.state["model"]
     link.doing(f"{name} in float64")
     try:
-        _, exact = _run_torch(name, _cast(model, torch.float64), x.double())
+        _, exact = _run_torch(name, cast(model, torch.float64), x.double())
     finally:
-        _cast(model, torch.float32)
+        cast(model, torch.float32)
     with np.load(Path(payload["folder"]) / "found.npz") as found:
         rows = {key: excess(found[key], gradients[key], exact[key]) for key in gradients}
     worst = max(
@@ -94,7 +94,7 @@ def against_float64(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     return row
 
 
-def _cast(model: Any, dtype: Any) -> Any:
+def cast(model: Any, dtype: Any) -> Any:
     """With what a network keeps beside its buffers, and what it makes anew while it runs."""
     import torch
 

@@ -8,37 +8,17 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from .models import networks
 from .network import Network
+from .outcome import Outcome
+from .page import page
 
 WORKER = Path(__file__).with_name("worker.py")
-FORWARD, GRADIENT = 1e-4, 1e-3  # of the largest value
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    library: str
-    name: str
-    modules: int
-    forward: float | None  # largest difference, of the largest value
-    gradient: float | None
-    error: str = ""
-    tokens: int | None = None  # that generate() makes alike, of 20; None where the network does not generate
-    version: str = ""  # of the library
-    measured: str = ""  # on which day
-
-    @property
-    def agrees(self) -> bool:
-        return self.forward is not None and self.forward < FORWARD
-
-    @property
-    def gradients_agree(self) -> bool:
-        return self.gradient is not None and self.gradient < GRADIENT
 
 
 def main() -> None:
@@ -59,8 +39,6 @@ def main() -> None:
             measure(of_library[start : start + options.group], library, work, options.site)
     done = [load(work, each) for each in networks() if noted(work, each).exists()]
     if options.page != "-":
-        from .page import page
-
         place = Path(options.page)
         place.write_text(page(done, place.read_text() if place.exists() else ""))
     for each in done:
@@ -141,15 +119,36 @@ def compare(network: Network, results: Path, modules: int) -> Outcome:
         )
     except OSError:
         return Outcome(network.library, network.name, modules, None, None, said or "nothing came out")
+    own_forward = own_gradient = None
     forward = difference(theirs["out"], ours["out"])
-    keys = [key for key in ours.files if key.startswith("g/")]
-    if keys:
-        keys = [key for key in keys if ours[key].size]
-        scale = max(float(np.abs(ours[f"r/{key[2:]}"]).max()) for key in keys)
-        gradient = max(float(np.abs(ours[key] - ours[f"r/{key[2:]}"]).max()) for key in keys) / (scale or 1.0)
+    if "exact" in theirs.files and theirs["exact"].shape == theirs["out"].shape:
+        forward, own_forward = (difference(theirs["exact"], each["out"]) for each in (ours, theirs))
+    names = [key[2:] for key in ours.files if key.startswith("g/") and ours[key].size]
+    if names:
+        gradient = largest_of(ours, "r", "g", names)
+        if own_forward is not None:
+            gradient, own_gradient = (largest_of(ours, "x", kind, names) for kind in "gr")
     if not bool(ours["complete"]):
         said += " not all weights found their place"
-    return Outcome(network.library, network.name, modules, forward, gradient, said, alike(theirs, ours))
+    return Outcome(
+        network.library,
+        network.name,
+        modules,
+        forward,
+        gradient,
+        said,
+        alike(theirs, ours),
+        own_forward=own_forward,
+        own_gradient=own_gradient,
+    )
+
+
+def largest_of(arrays: Any, right: str, found: str, names: list[str]) -> float:
+    """The largest difference between two kinds of gradients, of the largest that is right."""
+    import numpy as np
+
+    scale = max(float(np.abs(arrays[f"{right}/{name}"]).max()) for name in names) or 1.0
+    return max(float(np.abs(arrays[f"{right}/{name}"] - arrays[f"{found}/{name}"]).max()) for name in names) / scale
 
 
 def alike(theirs: Any, ours: Any) -> int | None:

@@ -79,23 +79,60 @@ def run_torch(module: Any, name: str, results: Path) -> None:
 
     torch.manual_seed(0)
     model = module.build().eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.05)
+    stir(model)
     batch = {key: torch.from_numpy(value) for key, value in arrays(module.BATCH).items()}
     if hasattr(module, "DETECTS"):
         spread_scores(model, [batch["image"]])
     mend_batch_norm(model)
-    found = module.outputs(model, batch)
-    scale = torch.from_numpy(np.random.default_rng(7).standard_normal(found.shape).astype(np.float32))
-    (found * scale).sum().backward()
-    made = {}
+    kept = {f"w/{key}": value.detach().numpy().copy() for key, value in model.state_dict().items()}
+    kept["out"], gradients = differentiated(module, model, batch)
+    kept |= {f"g/{key}": value for key, value in gradients.items()}
     if hasattr(module, "tokens"):
         with torch.no_grad():
-            made["tokens"] = module.tokens(model, batch).numpy()
-    kept = {f"w/{key}": value.detach().numpy() for key, value in model.state_dict().items()}
-    kept |= {f"g/{key}": value.grad.numpy() for key, value in model.named_parameters() if value.grad is not None}
-    np.savez(results / f"{name}.torch.npz", out=found.detach().numpy(), **made, **kept)
+            kept["tokens"] = module.tokens(model, batch).numpy()
+    kept |= exactly(module, model, batch)
+    np.savez(results / f"{name}.torch.npz", **kept)
+
+
+def stir(model: Any) -> None:
+    """Values other than 0 and 1, so that mistakes in them show, but no weights so large that a deep network explodes."""
+    import torch
+
+    with torch.no_grad():
+        for parameter in model.parameters():
+            spread = float(parameter.std()) if parameter.numel() > 1 else 0.0
+            is_matrix = parameter.ndim > 1 and spread > 0
+            parameter.add_(torch.randn_like(parameter) * (min(0.05, spread / 4) if is_matrix else 0.05))
+
+
+def differentiated(module: Any, model: Any, batch: Any) -> tuple[Any, dict[str, Any]]:
+    """The network's output, and the gradients of a sum of it with given factors."""
+    import numpy as np
+    import torch
+
+    model.train().eval()  # what a network keeps from an earlier evaluation has no gradient
+    model.zero_grad()
+    found = module.outputs(model, batch)
+    scale = np.random.default_rng(7).standard_normal(found.shape).astype(np.float32)
+    (found * torch.from_numpy(scale).to(found.dtype)).sum().backward()
+    made = {key: value.grad.numpy().copy() for key, value in model.named_parameters() if value.grad is not None}
+    return found.detach().numpy(), made
+
+
+def exactly(module: Any, model: Any, batch: Any) -> dict[str, Any]:
+    """The same in float64, as x/…; nothing where the network can't be run so."""
+    import torch
+    from conformance.zoo_run import cast
+
+    try:
+        cast(model, torch.float64)
+        wide = {key: value.double() if value.is_floating_point() else value for key, value in batch.items()}
+        found, gradients = differentiated(module, model, wide)
+    except Exception:
+        return {}
+    finally:
+        torch.set_default_dtype(torch.float32)
+    return {"exact": found} | {f"x/{key}": value for key, value in gradients.items()}
 
 
 def run_mindspore(module: Any, name: str, results: Path) -> None:
@@ -110,19 +147,12 @@ def run_mindspore(module: Any, name: str, results: Path) -> None:
     given = np.load(results / f"{name}.torch.npz")
     weights = {key[2:]: given[key] for key in given.files if key.startswith("w/")}
     gradients = {key[2:]: given[key] for key in given.files if key.startswith("g/")}
+    exact = {key[2:]: given[key] for key in given.files if key.startswith("x/")}
     model = module.build()
     model.set_train(False)
     report = load_torch_weights(model, weights, strict=False)
     batch = {key: ms.Tensor(value) for key, value in arrays(module.BATCH).items()}
     scale = ms.Tensor(np.random.default_rng(7).standard_normal(given["out"].shape).astype(np.float32))
-    found = module.outputs(model, batch)
-    kept = {"out": found.asnumpy(), "complete": np.array(report.complete)}
-    if "tokens" in given.files:
-        try:
-            kept["tokens"] = module.tokens(model, batch).asnumpy()
-        except Exception as error:
-            (results / f"{name}.tokens").write_text(f"generate: {type(error).__name__}: {str(error)[:300]}")
-    np.savez(results / f"{name}.mindspore.npz", **kept)
     tree = describe(model)
     slots = {slot.path: slot for slot in tree.slots}
     plan = match(tree, {key: tuple(value.shape) for key, value in weights.items()})
@@ -133,16 +163,30 @@ def run_mindspore(module: Any, name: str, results: Path) -> None:
         if all(each in gradients for each in move.sources) and isinstance(places[move.path], ms.Parameter)
     ]
     parameters = [places[move.path] for move in moves]
-    step = ms.value_and_grad(lambda: (module.outputs(model, batch) * scale).sum(), None, ms.ParameterTuple(parameters))
-    made = step()[1]
-    for move, value in zip(moves, made, strict=True):
-        wanted = combine(move.fold, [gradients[each] for each in move.sources], move.path).reshape(
-            slots[move.path].shape
-        )
-        kept[f"g/{move.path}"] = value.asnumpy()
-        kept[f"r/{move.path}"] = wanted
-    kept["gradients"] = np.array([len(moves), len(gradients)])
-    np.savez(results / f"{name}.mindspore.npz", **kept)
+    kept = {"complete": np.array(report.complete), "gradients": np.array([len(moves), len(gradients)])}
+
+    def loss() -> Any:
+        found = module.outputs(model, batch)
+        kept["out"] = found.asnumpy()
+        return (found * scale).sum()
+
+    try:
+        # First of all: what a network keeps from an earlier evaluation has no gradient.
+        made = ms.value_and_grad(loss, None, ms.ParameterTuple(parameters))()[1]
+        for move, value in zip(moves, made, strict=True):
+            kept[f"g/{move.path}"] = value.asnumpy()
+            for kind, known in (("r", gradients), ("x", exact)):
+                if known:
+                    parts = [known[each] for each in move.sources]
+                    kept[f"{kind}/{move.path}"] = combine(move.fold, parts, move.path).reshape(slots[move.path].shape)
+        if "tokens" in given.files:
+            try:
+                kept["tokens"] = module.tokens(model, batch).asnumpy()
+            except Exception as error:
+                (results / f"{name}.tokens").write_text(f"generate: {type(error).__name__}: {str(error)[:300]}")
+    finally:
+        if "out" in kept:
+            np.savez(results / f"{name}.mindspore.npz", **kept)
 
 
 if __name__ == "__main__":

@@ -176,7 +176,7 @@ MF152 = Code(
     "MF152",
     Severity.ERROR,
     "A part of a library was left behind",
-    "The project brings a library along, and reaches a part of it that can't be carried: compiled code, or too many modules.",
+    "The project brings a library along, and reaches a part of it that can't be carried: compiled code, too many modules, or another version than is asked for.",
     "Look in ported/NOTICE.md for what pulled it in. Code that uses it raises an error that says so.",
 )
 MF201 = Code(

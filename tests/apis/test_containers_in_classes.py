@@ -153,11 +153,40 @@ def test_a_stride_may_be_a_name() -> None:
     assert "ms_compat.take_every(x, (1, 0, self.stride), (2, 0, self.stride))" in text
 
 
-def test_slices_of_the_first_axis_and_beside_numbers_stay() -> None:
+def test_slices_of_the_first_axis_alone_and_of_a_table_stay() -> None:
     text = converted(
-        "class A(nn.Module):\n    def forward(self, x):\n        return x[::2], x[0, ::2], x[:, 1:5, ::2], x[:, -4::2]\n"
+        "class A(nn.Module):\n    def forward(self, x, k, table):\n        return x[::2], x[k, ::2], x[[0, 1], ::2], table.iloc[:, ::2]\n"
     )
-    assert "x[::2], x[0, ::2], x[:, 1:5, ::2], x[:, -4::2]" in text
+    assert "x[::2], x[k, ::2], x[[0, 1], ::2], table.iloc[:, ::2]" in text
+
+
+def test_strided_slices_have_gradients_beside_numbers_and_with_computed_bounds(both: Both) -> None:
+    theirs, ours = both("""
+import numpy as np
+
+def pairs(x):
+    return [x[0, ::2], x[:, 1:3, ::2], x[:, -3::2], x[:, None, ::2], x[..., 0, 1:4:2], x[:, 0:-1:2, 1], x[-2:, 1::3, None]]
+
+class Patch(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(2, 4, 5))
+
+    def forward(self, x):
+        x = x * self.scale
+        both = [x[:, row::2, column:row + 4:2] for row in range(2) for column in range(2)]
+        return sum((part * (k + 1)).sum() for k, part in enumerate([*both, *pairs(x)]))
+
+def run():
+    net = Patch()
+    optimizer = torch.optim.SGD(net.parameters(), lr=1.0)
+    loss = net(torch.arange(40.0).reshape(2, 4, 5))
+    loss.backward()
+    optimizer.step()
+    shapes = [list(each.shape) for each in pairs(np.zeros((2, 4, 5)))]
+    return [shapes, loss.item(), net.scale.tolist()]
+""")
+    assert ours == theirs
 
 
 def test_slices_of_computed_bounds_are_filled_even_if_they_are_empty(both: Both) -> None:

@@ -159,7 +159,7 @@ def test_the_reference_mends_torchs_batch_norm_gradient() -> None:
 
 def test_a_model_in_float64_takes_what_it_keeps_along() -> None:
     import torch
-    from conformance.zoo_run import _cast
+    from conformance.zoo_run import cast
 
     class Net(torch.nn.Module):
         def __init__(self) -> None:
@@ -172,7 +172,7 @@ def test_a_model_in_float64_takes_what_it_keeps_along() -> None:
 
     net = Net()
     for dtype in (torch.float64, torch.float32):
-        assert _cast(net, dtype)(torch.rand(2, 3, dtype=dtype)).dtype == dtype
+        assert cast(net, dtype)(torch.rand(2, 3, dtype=dtype)).dtype == dtype
 
 
 def test_a_pass_in_rounding_alone_is_named() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from installed_packages import install, project, run_without
-from libraries.__main__ import Outcome
+from libraries.outcome import Outcome
 from libraries.page import page, rows_of
 
 from mindferry.convert import convert_project
@@ -133,11 +133,21 @@ def test_a_class_that_is_registered_under_a_text_comes_along_with_the_text(tmp_p
 
 
 def test_a_row_that_was_not_measured_again_stays_as_it_was() -> None:
-    old = "# x\n\n## timm\n\n| network | output | gradients | why not |\n| --- | --- | --- | --- |\n| a | 1e-07 | 2e-07 |  |\n| b |  |  | x \\| y |\n"
+    old = "# x\n\n## timm\n\n| network | output | gradients | tokens | version | measured | why not |\n"
+    old += "| a | 1e-07 | 2e-07 |  | 1.0 | 2026-01-01 |  |\n| b |  |  |  |  |  | x \\| y |\n"
     new = page([Outcome("timm", "b", 3, 1e-7, 2e-7, "", None, "1.0", "2026-01-01")], old)
     assert "2 networks; the outputs of 2 agree, and all gradients of 2." in new
-    assert "| a | 1e-07 | 2e-07 |  |  |  |  |" in new
-    assert "| b | 1e-07 | 2e-07 |  | 1.0 | 2026-01-01 |  |" in new
+    assert "| a | 1e-07 | 2e-07 |  |  | 1.0 | 2026-01-01 |  |" in new
+    assert "| b | 1e-07 | 2e-07 |  |  | 1.0 | 2026-01-01 |  |" in new
     assert rows_of(new) == rows_of(page([], new))
     worse = page([Outcome("timm", "b", 3, 1e-7, 2e-7, "generate: x", 3, "1.1", "2026-02-02")], new)
     assert "Of 1 that were asked to generate, 0 make the same 20 tokens." in worse
+
+
+def test_a_gradient_may_be_as_far_from_float64_as_torchs_own() -> None:
+    ill = Outcome("timm", "ill", 3, 2e-6, 9e-1, own_forward=1e-6, own_gradient=7e-1)
+    wrong = Outcome("timm", "wrong", 3, 2e-6, 9e-1, own_forward=1e-6, own_gradient=1e-6)
+    new = page([ill, wrong])
+    assert "2 networks; the outputs of 2 agree, and all gradients of 1. 1 of these gradients are beyond 1e-3" in new
+    assert "| ill | 2e-06 | 9e-01 | 1e-06, 7e-01 |" in new
+    assert rows_of(new) == rows_of(page([], new))

@@ -45,6 +45,7 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.mentioned),
         sorted(symbols.beside),
         sorted(symbols.unsure),
+        sorted(symbols.writing),
         symbols.ported,
         symbols.served,
         sorted(symbols.collates),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import json
+import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,12 +19,13 @@ from ..files import read_regular
 from ..layout import LARGEST_CODE, Layout, ProjectFile
 from ..read.source import Source, Unreadable
 from .cache import kept_text
+from .conflicts import version_conflicts
 from .cut import Cut, lazy_text
 from .gates import Gates
 from .notice import notice_text
 from .packages import Package, find_package
 from .reach import Reach
-from .required import with_required
+from .required import Installed, with_required
 from .sources import Module, Sources
 from .wishes import Wishes
 
@@ -82,6 +84,7 @@ def bring(
         *_refused(reach, {file.path: file.relative for file in layout.files}),
         *_undecided(reach),
         *_findings(reach, packages, limit),
+        *version_conflicts(layout, packages, Installed((*map(str, sites), *sys.path))),
     )
     return Brought(brought, _plain(packages, reach), found, tuple(packages))
 

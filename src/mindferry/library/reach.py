@@ -72,13 +72,11 @@ class Reach:
             return
         self._asked.add((module_name, name))
         if reason := self.lookup.reason_to_leave(f"{module_name}.{name}"):
-            self.left.setdefault(f"{module_name}.{name}", Left(f"{module_name}.{name}", reason, self._by))
+            self._leave(f"{module_name}.{name}", reason)
             return
         module = self.sources.module(module_name)
         if module is None:
-            self.left.setdefault(
-                f"{module_name}.{name}", Left(f"{module_name}.{name}", self._unread(module_name), self._by)
-            )
+            self._leave(f"{module_name}.{name}", self._unread(module_name))
             return
         reached = self._module(module)
         if reached is None:
@@ -98,15 +96,22 @@ class Reach:
             self.ask_module(f"{module_name}.{name}")
         elif "__getattr__" in module.bound:
             self.ask(module_name, "__getattr__")
+        elif self._is_compiled(f"{module_name}.{name}"):
+            self.ask_module(f"{module_name}.{name}")
 
     def ask_module(self, name: str) -> None:
         """A module itself, with nothing of it yet."""
         if self.only_for.holds(name, "", self._by):
             return
         if self.lookup.reason_to_leave(name):
-            self.left.setdefault(name, Left(name, self.lookup.reason_to_leave(name), self._by))
+            self._leave(name, self.lookup.reason_to_leave(name))
         elif (module := self.sources.module(name)) is not None:
             self._module(module)
+        elif self._is_compiled(name):
+            self._leave(name, self._unread(name))
+
+    def _leave(self, name: str, why: str) -> None:
+        self.left.setdefault(name, Left(name, why, self._by))
 
     def _ask_again(self, module_name: str, name: str, by: str) -> None:
         here, self._by = self._by, by
@@ -135,16 +140,18 @@ class Reach:
         reached = self.modules.get(place)
         return reached is not None and (original in reached.names or original in self.lazily.get(place, {}))
 
+    def _is_compiled(self, name: str) -> bool:
+        return name.rpartition(".")[2] in self.sources.packages[name.partition(".")[0]].compiled
+
     def _unread(self, name: str) -> str:
-        head, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
-        if last in self.sources.packages[head].compiled:
+        if self._is_compiled(name):
             return "it is compiled code"
         return "it can't be read" if self.sources.path(name) is not None else "there is no such module"
 
     def _module(self, module: Module) -> Reached | None:
         if module.name not in self.modules:
             if len(self.modules) >= self.limit:
-                self.left.setdefault(module.name, Left(module.name, "too many modules", self._by))
+                self._leave(module.name, "too many modules")
                 return None
             self.modules[module.name] = Reached(module, pulled_by=self._by)
             parent = module.name.rpartition(".")[0]
@@ -155,8 +162,6 @@ class Reach:
                     self.modules[module.name].statements.add(statement)
                 self._entries += [(text, module, value) for text, value in registered_by(statement)]
         return self.modules[module.name]
-
-    # statements
 
     def _take(self, reached: Reached, statement: ast.stmt, name: str) -> None:
         module = reached.module

@@ -58,10 +58,15 @@ class Installed:
 
     def requirements(self, distribution: str) -> list[str]:
         """What it can't be installed without."""
+        return [
+            match.group().lower().replace("_", "-") for each in self.stated(distribution) if (match := NAME.match(each))
+        ]
+
+    def stated(self, distribution: str) -> list[str]:
+        """The same, with the versions that it asks for."""
         found = self._find(distribution)
-        stated = (found.requires or []) if found is not None else []
-        plain = [each for each in stated if "extra ==" not in each.partition(";")[2]]
-        return [match.group().lower().replace("_", "-") for each in plain if (match := NAME.match(each))]
+        listed = (found.requires or []) if found is not None else []
+        return [each for each in listed if "extra ==" not in each.partition(";")[2]]
 
     def import_names(self, distribution: str) -> list[str]:
         found = self._find(distribution)

@@ -34,6 +34,7 @@ from .types import (
 )
 from .unreached_parameters import unsure_parameters
 from .walk import children_of
+from .written_arguments import writing_functions
 
 T = TypeVar("T")
 
@@ -89,6 +90,7 @@ def read(
     seen = frozenset(reader.values.observed)
     reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
     symbols.unsure |= unsure_parameters(reading)
+    symbols.writing |= writing_functions(reading)
     symbols.draws_host_numbers = symbols.draws_host_numbers or reader.names.draws_host_numbers
     return reading
 

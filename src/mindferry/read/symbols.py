@@ -161,6 +161,7 @@ class Symbols:
     roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
     unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
+    writing: set[str] = field(default_factory=set)  # functions that change an argument in place
     seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
     beside: frozenset[str] = frozenset()  # modules that a file which uses the framework imports
     ported: dict[str, str] = field(
@@ -198,6 +199,7 @@ class Symbols:
             self.roots,
             self.mentioned if is_known else set(self.mentioned),
             set(self.unsure),
+            set(self.writing),
             self.seen,
             self.beside,
             self.ported,

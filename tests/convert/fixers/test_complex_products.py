@@ -44,6 +44,18 @@ def test_the_gradient_goes_through_products_and_quotients_of_complex_tensors(bot
     assert same(ours, theirs)
 
 
+def test_numbers_and_integers_are_multiplied_with_complex_tensors(both: Both) -> None:
+    theirs, ours = both("""
+def run():
+    steps = torch.arange(4, dtype=torch.long)
+    turned = torch.tensor(-1j, dtype=torch.complex64) * torch.pi * steps[None, :]
+    turned = torch.exp(turned / (4 * 2))
+    shifted = torch.from_numpy(X[:2, :4]).to(torch.cfloat) * turned * steps
+    return [plain(turned.real), plain(shifted.imag), plain(shifted.real)]
+""")
+    assert same(ours, theirs)
+
+
 def test_a_parameter_of_complex_numbers_is_named_with_its_line() -> None:
     code = "import torch\nfrom torch import nn\n\nw = nn.Parameter(0.1 * torch.rand(2, 3, dtype=torch.cfloat))\n"
     (finding,) = convert_source(code).findings

@@ -46,13 +46,23 @@ def _holds_complex(facts: Facts, value: ast.expr) -> bool:
 
 
 def _is_concerned(facts: Facts) -> bool:
-    return bool(facts.calls_for(Use.COMPLEX))
+    return bool(facts.calls_for(Use.COMPLEX)) or any(
+        _is_made_complex(facts, call) for call in facts.source.of(ast.Call)
+    )
+
+
+def _is_made_complex(facts: Facts, call: ast.Call) -> bool:
+    """`torch.zeros(3, dtype=torch.cfloat)`, `x.to(torch.complex64)`."""
+    given = [each.value for each in call.keywords if each.arg == "dtype"]
+    if isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "type"):
+        given += call.args[:1]
+    return any(facts.is_use(Use.COMPLEX_TYPE, each) for each in given)
 
 
 def _is_complex(facts: Facts, node: ast.expr, known: frozenset[str] = frozenset()) -> bool:
     """Whether the code itself says that it is a complex tensor."""
     match node:
-        case ast.Call() if facts.is_use(Use.COMPLEX, node.func):
+        case ast.Call() if facts.is_use(Use.COMPLEX, node.func) or _is_made_complex(facts, node):
             return True
         case ast.Call(func=ast.Attribute(attr=name, value=owner)):
             return name in SAME_KIND and _is_complex(facts, owner, known)

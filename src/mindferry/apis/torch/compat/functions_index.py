@@ -9,10 +9,16 @@ from .functions_shape import put_positions, take_positions
 
 
 def take_every(x, *picks):
-    """x[:, 1::2] and its like, each pick an (axis, start, step): the gradient of a strided slice fails on a CPU."""
-    for axis, start, step in picks:
-        places = list(range(start, x.shape[axis], step))
-        x = ops.gather(x, ms.Tensor(places, ms.int32), axis % x.ndim)
+    """x[:, 1::2] and its like, each pick (axis, start, step) or with its end: the gradient of a strided slice fails on a CPU."""
+    for pick in picks:
+        axis, start, step, stop = pick[0], pick[1], pick[2], pick[3] if len(pick) > 3 else None
+        if not isinstance(x, ms.Tensor):
+            x = x[tuple(slice(start, stop, step) if axis in (k, k - x.ndim) else slice(None) for k in range(x.ndim))]
+            continue
+        size = x.shape[axis]
+        start = max(start + size, 0) if start < 0 else start
+        stop = size if stop is None else min(stop + size if stop < 0 else stop, size)
+        x = ops.gather(x, ms.Tensor(list(range(start, stop, step)), ms.int32), axis % x.ndim)
     return x
 
 

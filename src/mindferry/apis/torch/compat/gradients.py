@@ -23,16 +23,14 @@ def loss_and_gradients(forward, parameters, *inputs):
     parameters = tuple(parameters)  # a plain one: two networks may have parameters of the same name
     results, used = [], []  # not has_aux, which takes tensors only
 
-    def loss_only(*values):
-        results.append(forward(*values))
+    def loss_only():
+        results.append(forward(*inputs))
         loss = results[-1][0] if isinstance(results[-1], tuple) else results[-1]
         used[:] = reached(loss, parameters)
         return loss
 
-    if not all(isinstance(each, ms.Tensor) for each in inputs):  # a list that `forward` appends to would be copied
-        loss, grads = ms.value_and_grad(lambda: loss_only(*inputs), None, parameters)()
-    else:
-        loss, grads = ms.value_and_grad(loss_only, None, parameters)(*inputs)
+    # Given as arguments, a list that `forward` appends to would be copied, and a tensor could not be written to.
+    loss, grads = ms.value_and_grad(loss_only, None, parameters)()
     grads = tuple(grad if is_used else None for grad, is_used in zip(grads, used))
     return (loss, *results[-1][1:]) if isinstance(results[-1], tuple) else loss, grads
 

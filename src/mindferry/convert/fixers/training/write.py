@@ -212,6 +212,8 @@ def _is_native(draft: Draft, each: Backward) -> Generator[Edit, None, bool]:
             )
         return True
     has_tensor = not each.outputs or any(name not in each.unbound for name in each.outputs)
+    if draft.reading.symbols.writing:  # an input of MindSpore's function can't be written to, what is around it can
+        return False
     return has_tensor and not each.first_values and not may_be_unreached(draft, each)
 
 

@@ -1,0 +1,85 @@
+"""Libraries that can't come along as they are: other versions than were asked for, compiled code, files that nobody can read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from installed_packages import install, project, run_without
+
+from mindferry.artifacts import Finding
+from mindferry.convert import convert_project
+from mindferry.convert.settings import Settings
+
+NETWORK = (
+    "import torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x * 2\n"
+)
+
+
+def left_behind(tmp_path: Path, *libraries: str) -> list[Finding]:
+    settings = Settings(packages=libraries, sites=(str(tmp_path / "site"),))
+    result = convert_project(tmp_path / "project", tmp_path / "out", settings=settings)
+    return [each for each in result.findings if each.code == "MF152"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "line"),
+    [
+        ("requirements.txt", "numpy\ngadget>=1.0,<1.2  # not newer\n", 2),
+        ("pyproject.toml", '[project]\nname = "x"\ndependencies = ["gadget ~= 2.0"]\n', 3),
+    ],
+)
+def test_a_version_that_the_project_does_not_ask_for_is_named(tmp_path: Path, file: str, text: str, line: int) -> None:
+    install(tmp_path / "site", "gadget", {"__init__.py": NETWORK})
+    project(tmp_path / "project", {"net.py": "from gadget import Net\n\nnet = Net()\n", file: text})
+    (found,) = left_behind(tmp_path, "gadget")
+    assert (found.severity, found.path, found.line) == ("warning", file, line)
+    assert "asks for gadget" in found.message and "1.2.3 is installed" in found.message and "--site" in found.advice
+
+
+def test_a_version_that_fits_is_no_finding(tmp_path: Path) -> None:
+    install(tmp_path / "site", "gadget", {"__init__.py": NETWORK})
+    files = {"net.py": "from gadget import Net\n\nnet = Net()\n", "requirements.txt": "gadget>=1.2,!=1.2.2\n"}
+    project(tmp_path / "project", files)
+    assert left_behind(tmp_path, "gadget") == []
+
+
+def test_a_library_that_asks_for_another_version_of_a_second_is_named(tmp_path: Path) -> None:
+    install(tmp_path / "site", "gadget", {"__init__.py": NETWORK})
+    install(tmp_path / "site", "upper", {"__init__.py": "from gadget import Net\n"}, requires="gadget (>=4)")
+    project(tmp_path / "project", {"net.py": "from upper import Net\n\nnet = Net()\n"})
+    (found,) = left_behind(tmp_path, "upper", "gadget")
+    assert found.message.startswith("upper 1.2.3 asks for gadget>=4, but 1.2.3 is installed")
+
+
+def test_compiled_code_inside_is_named_and_raises_where_it_is_used(tmp_path: Path) -> None:
+    ops = "from . import _kernels\n\ndef fast(x):\n    return _kernels.run(x)\n"
+    net = NETWORK + "\n    def faster(self, x):\n        from .ops import fast\n        return fast(x)\n"
+    install(tmp_path / "site", "gadget", {"__init__.py": "from .net import Net\n", "net.py": net, "ops.py": ops})
+    (tmp_path / "site/gadget/_kernels.cpython-311-x86_64-linux-gnu.so").write_bytes(b"\x7fELF")
+    project(tmp_path / "project", {"net.py": "from gadget import Net\n\n\ndef run(x):\n    return Net().faster(x)\n"})
+    (found,) = left_behind(tmp_path, "gadget")
+    assert found.severity == "warning"
+    assert "gadget._kernels, which gadget.ops uses, was left behind: it is compiled code" in found.message
+    said = run_without(
+        {"gadget"},
+        tmp_path / "out",
+        """
+        import mindspore as ms
+        from net import Net, run
+        print(Net()(ms.Tensor([1.0])).asnumpy().tolist())
+        try:
+            run(ms.Tensor([1.0]))
+        except Exception as error:
+            print(type(error).__name__, error)
+        """,
+    )
+    assert said.startswith("[2.0]\n") and "compiled code" in said
+
+
+def test_a_module_that_can_not_be_read_is_named(tmp_path: Path) -> None:
+    init = NETWORK + "\ndef extra(x):\n    from .broken import more\n    return more(x)\n"
+    install(tmp_path / "site", "gadget", {"__init__.py": init, "broken.py": "def more(x:\n"})
+    project(tmp_path / "project", {"net.py": "from gadget import Net, extra\n\nnet = Net()\n"})
+    (found,) = left_behind(tmp_path, "gadget")
+    assert "gadget.broken" in found.message and "it can't be read" in found.message

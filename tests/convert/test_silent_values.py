@@ -59,19 +59,6 @@ def run():
     )
 
 
-def test_a_second_derivative_that_is_not_found_is_an_error(tmp_path, monkeypatch) -> None:
-    conversion = convert_source(
-        "import torch\n\n\ndef run():\n    x = torch.tensor([1.0, 2.0])\n"
-        "    return torch.autograd.functional.hessian(lambda v: (v.reshape(1, 2) @ v.reshape(2, 1)).pow(2).sum(), x)\n"
-    )
-    (tmp_path / "no_graph.py").write_text(conversion.code)
-    monkeypatch.syspath_prepend(tmp_path)
-    import no_graph
-
-    with pytest.raises(NotImplementedError, match="second derivative"):
-        no_graph.run()
-
-
 def test_what_contiguous_copies_is_written_to_alone(both: Both) -> None:
     same(
         both,

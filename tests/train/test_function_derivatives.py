@@ -62,6 +62,9 @@ weights(net)
 x.requires_grad_(True)
 (g,) = torch.autograd.grad((square(x) * torch.tensor([1.0, 2.0, 3.0, 4.0])).sum(), x)
 record(g)
+(g,) = torch.autograd.grad(square(x), x, create_graph=True)
+(h,) = torch.autograd.grad((g * torch.tensor([1.0, 2.0, 3.0, 4.0])).sum(), x)
+record(h)
 """,
     "first_steps_taken_inside_of_a_step": """
 net = network()

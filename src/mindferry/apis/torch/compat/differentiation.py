@@ -3,19 +3,14 @@
 import mindspore as ms
 from mindspore import ops
 
-from .gradients import compiled_once
+from .gradients import compiled_once, held_by, identity, is_recorded
 
-
-def is_recorded():
-    """Whether a gradient is being taken around this call: the result of an operation knows what it was computed from."""
-    probe = ms.Parameter(ms.Tensor(1.0, ms.float32), name="probe")
-    return getattr(probe * 1.0, "_grad_node", None) is not None
+AROUND = []  # what is being differentiated by a function of this module
 
 
 def derivative(func, argnums):
     """ms.grad of the sum of func(*args) * cotangent, by cotangent and args; compiled where it is differentiated again, as MindSpore
     2.10 follows a reshape or a sum twice in a graph only."""
-
     is_again = is_recorded()
     function = getattr(func, "in_graph", func) if is_again else func
 
@@ -23,12 +18,18 @@ def derivative(func, argnums):
         return ops.sum(function(*args) * cotangent)
 
     places = tuple(each + 1 for each in argnums) if isinstance(argnums, tuple) else argnums + 1
+    if is_again:  # a graph that was compiled for one gradient around it gives zeros to another
+        return compiled_once(func, (argnums, tuple(AROUND)), lambda: ms.grad(weighted, places))
+    return lambda *given: inside(func, argnums, ms.grad(weighted, places), given)
 
-    def run(*given):  # a graph that was compiled for the gradient of its inputs drops that of the weights
-        needed = tuple(getattr(each, "_grad_node", None) is not None for each in given)
-        return compiled_once(func, (argnums, needed), lambda: ms.grad(weighted, places))(*given)
 
-    return run if is_again else ms.grad(weighted, places)
+def inside(func, argnums, run, given):
+    """run(*given), which differentiates func."""
+    AROUND.append((identity(func, held_by(func)), argnums))
+    try:
+        return run(*given)
+    finally:
+        AROUND.pop()
 
 
 def func_grad(func, argnums=0, has_aux=False):
@@ -58,7 +59,7 @@ def func_grad_and_value(func, argnums=0, has_aux=False):
             loss = (lambda *given: func(*given)[0]) if has_aux else func
             one = ops.ones_like(value[0] if has_aux else value)
             return derivative(loss, argnums)(one, *args), value
-        value, grads = ms.value_and_grad(value_only, argnums)(*args)
+        value, grads = inside(func, argnums, ms.value_and_grad(value_only, argnums), args)
         return grads, (value, results[-1][1]) if has_aux else value
 
     return run

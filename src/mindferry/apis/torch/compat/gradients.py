@@ -181,6 +181,8 @@ def along(output, gradient=None):
 def gradients(forward, positions, inputs, weights=None, again=False):
     """torch.autograd.grad: of forward(*inputs), weighted, by the inputs at the positions; an input may be a list of tensors.
     They are constants, unless they are differentiated again."""
+    if again and is_recorded() and not any(isinstance(inputs[position], (list, tuple)) for position in positions):
+        return compiled_gradients(forward, positions, inputs, weights)
     parts = [
         value
         for position in positions
@@ -200,17 +202,28 @@ def gradients(forward, positions, inputs, weights=None, again=False):
     return found if again else tuple(ops.stop_gradient(each) for each in found)
 
 
+def is_recorded():
+    """Whether a gradient is being taken around this call: the result of an operation knows then what it was computed from."""
+    probe = ms.Parameter(ms.Tensor(1.0, ms.float32), name="probe")
+    return getattr(probe * 1.0, "_grad_node", None) is not None
+
+
 COMPILED = {}
 
 
 def compiled_once(function, made_for, make):
     """make(), compiled, kept for the function, what it reads, and whatever else it was made for."""
     held = tuple(held_by(function))
-    code = getattr(function, "__code__", type(function))
-    key = (code, made_for, *((id(each), getattr(each, "training", None)) for each in held))
+    key = (*identity(function, held), made_for)
     if key not in COMPILED:
         COMPILED[key] = ms.jit(make()), held  # what is held keeps its id
     return COMPILED[key][0]
+
+
+def identity(function, held):
+    """The same for a lambda that is made anew, as long as it reads the same things."""
+    code = getattr(function, "__code__", type(function))
+    return code, *((id(each), getattr(each, "training", None)) for each in held)
 
 
 def held_by(function, seen=()):

@@ -80,6 +80,7 @@ def read(
     reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
     symbols.unsure |= unsure_parameters(reading)
     symbols.draws_host_numbers = symbols.draws_host_numbers or reader.names.draws_host_numbers
+    symbols.differentiates_arguments |= reader.names.differentiates_arguments
     return reading
 
 

@@ -1,0 +1,72 @@
+"""Where a backward() can't be lifted: its gradients go along the graph that MindSpore records while the code runs, as torch's do."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .... import findings
+from ....read.uses import Use
+from ...facts import Facts
+from ...plan import Change, Edit, InsertBefore, ReplaceNode, Texts, claim
+
+if TYPE_CHECKING:
+    from .steps import Called
+
+SETTINGS = ("gradient", "retain_graph", "inputs")
+
+
+def are_recordable(facts: Facts, calls: list[Called]) -> bool:
+    """All of a file's, or none: what value_and_grad is given would take the recorded graph of its inputs along, and free it.
+
+    A derivative inside of a loss, and Lightning's own steps, end the recording.
+    """
+    return not facts.calls_for(Use.DERIVATIVE) and all(_is_recordable(each) for each in calls)
+
+
+def _is_recordable(called: Called) -> bool:
+    is_told = (not called.call.args and not called.call.keywords) or bool(called.given)
+    return is_told and "create_graph" not in called.given and not _is_of_lightning(called)
+
+
+def _is_of_lightning(called: Called) -> bool:
+    match called.statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="manual_backward"))):
+            return True
+    return False
+
+
+def plan(facts: Facts, calls: list[Called]) -> Iterator[Change]:
+    from .steps import advice_for
+
+    for each in calls:
+        call = each.statement.value
+        assert isinstance(call, ast.Call)
+        yield claim(call, call.func)
+        if each.refusal:
+            message = (
+                f"gradients go along the graph that is recorded as the code runs, in PyNative mode: {each.refusal}"
+            )
+            advice = f"it runs as it is; for a step that can be compiled, {advice_for(facts, each)}"
+            yield facts.found(each.statement, findings.MF209, message, advice)
+
+
+def write(facts: Facts, calls: list[Called], texts: Texts) -> Iterator[Edit]:
+    if not calls:
+        return
+    source, newline = facts.source, facts.source.newline()
+    for each in calls:
+        given = [f"{name}={texts.of(each.given[name])}" for name in SETTINGS if name in each.given]
+        now = f"{texts.name('compat.backward_along_graph')}({', '.join([texts.of(each.loss), *given])})"
+        before = source.text(each.statement)
+        yield ReplaceNode(each.statement, now)
+        yield facts.record(each.statement, facts.uses.name(Use.BACKWARD), before, now)
+    first = _first_after_imports(source.tree.body)
+    start = min(source.start(each) for each in (first, *getattr(first, "decorator_list", ())))
+    yield InsertBefore(source.line_start(start), f"{texts.name('compat.record_graphs')}(){newline}{newline}{newline}")
+
+
+def _first_after_imports(body: list[ast.stmt]) -> ast.stmt:
+    last = max((place for place, each in enumerate(body) if isinstance(each, ast.Import | ast.ImportFrom)), default=-1)
+    return body[min(last + 1, len(body) - 1)]

@@ -186,3 +186,29 @@ def main(batches):
 
 def test_a_network_that_is_wrapped_on_a_condition_brings_no_graph() -> None:
     assert refusals(WRAPPED) == []
+
+
+SCALER = """
+class Scaler:
+    def __call__(self, loss, optimizer, create_graph=False):
+        self._scaler.scale(loss).backward(create_graph=create_graph)
+        self._scaler.step(optimizer)
+
+
+def evaluate(batches):
+    with torch.no_grad():
+        return [model(x) for x, _ in batches]
+"""
+
+
+def test_a_scaler_that_is_given_the_loss_goes_along_its_graph_and_passes_its_options_on() -> None:
+    conversion = convert_source(HEAD + SCALER)
+    assert {each.severity for each in conversion.findings} == {"warning"}
+    assert "backward_along_graph(self._scaler.scale(loss), create_graph=create_graph)" in conversion.main
+    assert "with ms_compat.no_grad():" in conversion.main and "record_graphs()\n" in conversion.main
+
+
+def test_a_second_derivative_and_a_gradient_by_its_own_are_not_recorded() -> None:
+    for more in ("loss.backward(create_graph=True)", "torch.autograd.grad(loss, x)"):
+        code = f"def f(loss, x):\n    {more}\n    loss.backward()\n"
+        assert "MF201" in {each.code for each in convert_source(HEAD + code).findings}, more

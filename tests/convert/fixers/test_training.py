@@ -108,7 +108,7 @@ def test_an_overwritten_name_does_not_drag_earlier_statements_along() -> None:
         ),
         (
             "loss = criterion(model(x), y)\nloss.backward(create_graph=True)\noptimizer.step()",
-            "create_graph keeps the graph",
+            "create_graph may keep the graph",
         ),
     ],
 )

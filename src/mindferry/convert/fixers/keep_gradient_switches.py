@@ -31,7 +31,7 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 def _switches(facts: Facts) -> Iterator[ast.expr]:
     yield from (*facts.calls_for(Use.NO_GRADIENT), *facts.calls_for(Use.GRADIENT_SWITCH))
-    for function in (*facts.source.of(ast.FunctionDef), *facts.source.of(ast.AsyncFunctionDef)):
+    for function in facts.source.of(ast.FunctionDef):
         for mark in function.decorator_list:
             if not isinstance(mark, ast.Call) and facts.is_use(Use.NO_GRADIENT, mark):
                 yield mark

@@ -34,8 +34,10 @@ class switch_recording(contextlib.ContextDecorator):
         return False
 
 
-def backward_along_graph(loss, gradient=None, retain_graph=False, inputs=None):
+def backward_along_graph(loss, gradient=None, retain_graph=False, create_graph=False, inputs=None):
     """loss.backward(): add the gradients of a loss, or of several, to the .grad of each parameter that it was computed from."""
+    if create_graph:
+        raise NotImplementedError("create_graph: a second derivative; differentiate a function, ms.grad(f), instead")
     losses = list(loss) if isinstance(loss, (list, tuple)) else [loss]
     if any(each._grad_node is None for each in losses):
         raise RuntimeError(

@@ -14,7 +14,7 @@ from ...plan import Change, Edit, InsertBefore, ReplaceNode, Texts, claim
 if TYPE_CHECKING:
     from .steps import Called
 
-SETTINGS = ("gradient", "retain_graph", "inputs")
+SETTINGS = ("gradient", "retain_graph", "create_graph", "inputs")
 
 
 def are_recordable(facts: Facts, calls: list[Called]) -> bool:
@@ -27,7 +27,8 @@ def are_recordable(facts: Facts, calls: list[Called]) -> bool:
 
 def _is_recordable(called: Called) -> bool:
     is_told = (not called.call.args and not called.call.keywords) or bool(called.given)
-    return is_told and "create_graph" not in called.given and not _is_of_lightning(called)
+    is_second = isinstance(called.given.get("create_graph"), ast.Constant)  # and not False, which is no refusal
+    return is_told and not (is_second and called.refusal) and not _is_of_lightning(called)
 
 
 def _is_of_lightning(called: Called) -> bool:

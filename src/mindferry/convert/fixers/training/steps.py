@@ -243,7 +243,7 @@ def _read(facts: Facts, called: Called) -> Backward:
     statement, loss = called.statement, called.loss
     given = called.given = _arguments_of(facts, called.call)
     if _is_set(given.get("create_graph")):
-        raise Refused("create_graph keeps the graph for a second derivative")
+        raise Refused("create_graph may keep the graph for a second derivative")
     function = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef)
     scope = function if function is not None else facts.source.tree
     block, before = facts.block_of(statement), flow.statements_before(facts, statement, scope)

@@ -52,6 +52,15 @@ def backward_along_graph(loss, gradient=None, retain_graph=False, create_graph=F
     add_gradients(parameters, grads)
 
 
+def gradients_along_graph(outputs, inputs, grad_outputs=None, retain_graph=False, create_graph=False):
+    """torch.autograd.grad: the gradients of what was computed, by tensors that it was computed from."""
+    if create_graph:
+        raise NotImplementedError("create_graph: a second derivative; differentiate a function, ms.grad(f), instead")
+    return recorded_gradients(
+        outputs, [inputs] if isinstance(inputs, ms.Tensor) else inputs, grad_outputs, retain_graph
+    )[1]
+
+
 def recorded_gradients(loss, parameters, gradient=None, retain_graph=False):
     """(the loss, its gradients by the parameters); `gradient`: what each loss is weighted by."""
     losses = tuple(loss) if isinstance(loss, (list, tuple)) else (loss,)

@@ -16,8 +16,8 @@ AFTER = ("set_training_mode",)
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    derived, known = derivatives.find(facts)
     all_steps = facts.derived(steps.find)
+    derived, known = derivatives.find(facts) if not all_steps.recorded else ([], [])
     found = all_steps.lifted
     yield from (*known, *all_steps.planned, *record_steps.plan(facts, all_steps.recorded))
     plain: set[ast.stmt] = {

@@ -163,7 +163,10 @@ def find(facts: Facts) -> Steps:
             for statement in (*one.merged, one.statement):
                 calls[statement].refusal = str(reason)
     refused = [each for each in calls.values() if each.refusal]
-    if refused and record_steps.are_recordable(facts, list(calls.values())):
+    nested = record_steps.hold_derivatives(facts, (statement for one in lifted.all for statement in one.lifted))
+    if (refused or nested) and record_steps.are_recordable(facts, list(calls.values())):
+        for each in calls.values() if nested else ():
+            each.refusal = each.refusal or "a gradient is taken inside of a loss, where MindSpore can't index a tensor"
         return Steps(recorded=list(calls.values()))
     return Steps(lifted.all, [], [change for each in refused for change in _refuse(facts, each)])
 

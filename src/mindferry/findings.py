@@ -241,6 +241,17 @@ MF208 = Code(
     "in PyNative mode then gives the layers behind that place a second derivative of zero, without an error.",
     "Compare with `mindferry train`; where it differs, compile the inner gradient: `ms.jit(ms.grad(f))(x)`.",
 )
+MF209 = Code(
+    "MF209",
+    Severity.WARNING,
+    "backward() along a recorded graph",
+    "MindSpore takes the gradient of a function, so mindferry moves what leads to `loss.backward()` into one. Here it "
+    "could not tell what belongs to that function; the finding says why. So the file records graphs while it runs, as "
+    "torch does, and takes gradients along them: the same numbers, in PyNative mode alone, by functions that MindSpore "
+    "doesn't document.",
+    "Nothing, if that will do. For a step that can be compiled, compute the loss in one function of its inputs, as "
+    "docs/how-to/training.md shows, and convert again.",
+)
 MF210 = Code(
     "MF210",
     Severity.WARNING,

@@ -41,6 +41,7 @@ def facts_digest(symbols: Symbols) -> str:
         symbols.sets_inner_mode,
         symbols.runs_networks,
         symbols.draws_host_numbers,
+        symbols.differentiates_arguments,
         sorted(symbols.roots),
         sorted(symbols.mentioned),
         sorted(symbols.beside),

@@ -92,6 +92,7 @@ def read(
     symbols.unsure |= unsure_parameters(reading)
     symbols.writing |= writing_functions(reading)
     symbols.draws_host_numbers = symbols.draws_host_numbers or reader.names.draws_host_numbers
+    symbols.differentiates_arguments |= reader.names.differentiates_arguments
     return reading
 
 

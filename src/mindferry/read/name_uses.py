@@ -31,6 +31,9 @@ class NameUses:
             ]
         )  # names that are used as tensors somewhere in the file
         self.draws_host_numbers = draws_host_numbers(source.data)
+        self.differentiates_arguments = source.mentions("backward") and any(
+            _differentiates_arguments(source, each) for each in source.of(ast.FunctionDef)
+        )
 
     def uses(self, part: ast.AST) -> tuple[Counter[str], set[str]]:
         """How often a function or loop binds each name, and which it uses as tensors."""
@@ -89,3 +92,17 @@ def _holder(node: ast.Attribute) -> str:
     if isinstance(owner, ast.Attribute) and owner.attr in ("data", "grad"):
         owner = owner.value
     return owner.id if isinstance(owner, ast.Name) else ""
+
+
+def _differentiates_arguments(source: Source, function: ast.FunctionDef) -> bool:
+    """`def step(loss, optimizer): loss.backward()`: whoever calls it has computed the graph."""
+    arguments = {each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+    nodes = list(source.walk(function))
+    bound = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    given = arguments - bound - {"self", "cls", "ctx"}
+    return any(
+        isinstance(part, ast.Name) and part.id in given
+        for node in nodes
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"
+        for part in ast.walk(node.func.value)
+    )

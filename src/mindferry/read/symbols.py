@@ -158,6 +158,7 @@ class Symbols:
     sets_inner_mode: bool = False  # a network puts parts of itself in a mode
     runs_networks: bool = False  # outside of other networks: a script, not only a collection of models
     draws_host_numbers: bool = False  # from Python's or numpy's global random numbers
+    differentiates_arguments: bool = False  # a function goes backward from a loss that it was given
     roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
     unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
@@ -196,6 +197,7 @@ class Symbols:
             self.sets_inner_mode,
             self.runs_networks,
             self.draws_host_numbers,
+            self.differentiates_arguments,
             self.roots,
             self.mentioned if is_known else set(self.mentioned),
             set(self.unsure),

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import MindferryError
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
-from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
+from ..frameworks.watch.mindferry_watch.helper_package import as_one_module, gradient_functions
 from ..frameworks.worker import Link
 from .conduct import OURS, Loops, Saves, called_in, listening, saved_tensors
 from .exchange import Exchange, leaves, sample
@@ -231,23 +231,26 @@ class _Player:
 
     def _watch_kept_gradients(self, helper: Any) -> None:
         """Where gradients are kept on the parameters, a loss counts when they are added, as backward() does."""
-        take, add, player = getattr(helper, "loss_and_gradients", None), getattr(helper, "add_gradients", None), self
-        if take is None or add is None:
+        add, player = getattr(helper, "add_gradients", None), self
+        if add is None:
             return
         losses: dict[int, Any] = {}
 
-        def taken(*args: Any) -> Any:
-            player.nesting += 1
-            try:
-                result, gradients = take(*args)
-            finally:
-                player.nesting -= 1
-            losses[id(gradients)] = result[0] if isinstance(result, tuple) else result
-            return result, gradients
+        def noted(take: Any) -> Any:
+            def taken(*args: Any) -> Any:
+                player.nesting += 1
+                try:
+                    result, gradients = take(*args)
+                finally:
+                    player.nesting -= 1
+                losses[id(gradients)] = result[0] if isinstance(result, tuple) else result
+                return result, gradients
+
+            return taken
 
         def made(forward: Any, parameters: Any) -> Any:
             def run(*inputs: Any) -> Any:
-                result, gradients = taken(forward, parameters, *inputs)
+                result, gradients = helper.loss_and_gradients(forward, parameters, *inputs)
                 if player.nesting == 0:
                     player.after_gradient(losses.pop(id(gradients)), gradients)
                 return result, gradients
@@ -259,7 +262,9 @@ class _Player:
             if player.nesting == 0:
                 player.after_gradient(losses.pop(id(gradients)), gradients)
 
-        helper.loss_and_gradients, helper.add_gradients, helper.value_and_gradients = taken, added, made
+        for name in gradient_functions(helper):
+            setattr(helper, name, noted(getattr(helper, name)))
+        helper.add_gradients, helper.value_and_gradients = added, made
 
     def after_gradient(self, loss: Any, gradients: Any) -> None:
         self.losses.append(float(loss.asnumpy().sum()))

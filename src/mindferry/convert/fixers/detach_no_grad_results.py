@@ -151,8 +151,7 @@ def _is_switched(facts: Facts, block: ast.expr) -> bool:
 def _lifted_statements(facts: Facts) -> set[ast.AST]:
     from .training import steps
 
-    found, _ = facts.derived(steps.find)
-    return {statement for each in found for statement in each.lifted}
+    return {statement for each in facts.derived(steps.find).lifted for statement in each.lifted}
 
 
 def _works_on_graph(facts: Facts, node: ast.With, scope: ast.AST) -> bool:

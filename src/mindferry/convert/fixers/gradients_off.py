@@ -13,7 +13,7 @@ from ... import findings
 from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, RemoveDecorator, RemoveStatement, ReplaceSpan, Texts, claim_all
-from . import detach_no_grad_results, mixed_precision
+from . import detach_no_grad_results, keep_gradient_switches, mixed_precision
 
 AFTER = ("format_tensors", "hold_leaf_parameters", "in_place", "make_leaf_parameters")
 
@@ -35,7 +35,8 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 def _is_off(node: ast.expr, facts: Facts) -> bool:
     api = facts.api(node.func if isinstance(node, ast.Call) else node)
-    return bool(api) and any(facts.uses.has(use, api) for use in OFF)
+    goes = (Use.AUTOCAST,) if facts.derived(keep_gradient_switches.is_needed) else OFF
+    return bool(api) and any(facts.uses.has(use, api) for use in goes)
 
 
 def _is_all_off(node: ast.With, facts: Facts) -> bool:
@@ -59,7 +60,7 @@ def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
     for node in _candidates(facts):
         if isinstance(node, ast.With) and _is_all_off(node, facts):
             yield from _write_block(facts, node, texts)
-        elif isinstance(node, ast.With):
+        elif isinstance(node, ast.With) and not facts.derived(keep_gradient_switches.is_needed):
             for item in node.items:
                 if detach_no_grad_results.chosen(facts, item.context_expr, texts):
                     yield from detach_no_grad_results.after_block(facts, node, item.context_expr, texts)

@@ -45,13 +45,19 @@ def reached(loss, parameters):
     last = getattr(loss, "_grad_node", None)
     if last is None:  # compiled as a whole, or no graph that can be asked
         return [True] * len(parameters)
-    seen, waiting = set(), [last]
+    nodes = graph_nodes([last])
+    return [p._grad_node is None or p._grad_node._unique_id() in nodes for p in parameters]
+
+
+def graph_nodes(last):
+    """The nodes that a graph consists of, by their numbers; `last`: those that it ends with."""
+    found, waiting = {}, list(last)
     while waiting:
         node = waiting.pop()
-        if node is not None and node._unique_id() not in seen:
-            seen.add(node._unique_id())
+        if node is not None and node._unique_id() not in found:
+            found[node._unique_id()] = node
             waiting.extend(following for following, _ in node.next_functions)
-    return [p._grad_node is None or p._grad_node._unique_id() in seen for p in parameters]
+    return found
 
 
 def clip_gradients(grads, limit):

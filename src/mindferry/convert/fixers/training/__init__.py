@@ -8,7 +8,7 @@ from functools import partial
 
 from ...facts import Facts
 from ...plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, ReplaceNode, Texts, claim, claim_all
-from . import derivatives, steps
+from . import derivatives, record_steps, steps
 from .draft import Draft
 from .write import write
 
@@ -16,9 +16,10 @@ AFTER = ("set_training_mode",)
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    derived, known = derivatives.find(facts)
-    found, refused = facts.derived(steps.find)
-    yield from (*known, *refused)
+    all_steps = facts.derived(steps.find)
+    derived, known = derivatives.find(facts) if not all_steps.recorded else ([], [])
+    found = all_steps.lifted
+    yield from (*known, *all_steps.planned, *record_steps.plan(facts, all_steps.recorded))
     plain: set[ast.stmt] = {
         statement
         for each in found
@@ -30,7 +31,7 @@ def plan(facts: Facts) -> Iterator[Change]:
         yield claim(statement.value, statement.value.func)
     yield from (claim_all(clip.parameters) for each in found if each.step is not None for clip in each.clips)
     yield from _kept_gradients(facts, plain)
-    yield AtEnd(partial(_write, facts, found, derived))
+    yield AtEnd(partial(_write, facts, all_steps, derived))
 
 
 def _kept_gradients(facts: Facts, plain: set[ast.stmt]) -> Iterator[Change]:
@@ -68,9 +69,8 @@ def _as_function(facts: Facts, node: ast.Call, method: ast.Attribute, name: str)
     yield claim(node, method)
 
 
-def _write(
-    facts: Facts, found: list[steps.Backward], derived: list[derivatives.Derivative], texts: Texts
-) -> Iterator[Edit]:
-    draft = Draft(facts, texts)
+def _write(facts: Facts, all_steps: steps.Steps, derived: list[derivatives.Derivative], texts: Texts) -> Iterator[Edit]:
+    draft, found = Draft(facts, texts), all_steps.lifted
     dropped = yield from derivatives.write(draft, derived, {each for one in found for each in one.lifted})
     yield from write(draft, found, dropped)
+    yield from record_steps.write(facts, all_steps.recorded, texts)

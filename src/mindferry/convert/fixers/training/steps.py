@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .... import findings
@@ -14,7 +15,7 @@ from ...facts import Facts
 from ...plan import Change, claim_all
 from ...refused import Refused
 from .. import detach_no_grad_results
-from . import flow, graph_across_iterations, graph_from_caller, sources
+from . import flow, graph_across_iterations, graph_from_caller, record_steps, sources
 
 PATTERN = (
     "compute the loss in a function and differentiate that: "
@@ -115,67 +116,99 @@ class Backward:
         return [*self.others, self.loss, *(each for each in self.directions.values() if hasattr(each, "lineno"))]
 
 
-def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
-    """All of them, and what is known at once; those that can't be lifted become findings."""
+@dataclass(slots=True)
+class Called:
+    """A call of backward(), in whatever form, and what it is given by name."""
+
+    statement: ast.Expr
+    loss: ast.expr
+    call: ast.Call  # with the loss taken out of its arguments
+    given: dict[str, ast.expr] = field(default_factory=dict)
+    refusal: str = ""  # why it can't be lifted
+
+
+@dataclass(slots=True)
+class Steps:
+    """All of a file's."""
+
+    lifted: list[Backward] = field(default_factory=list)
+    recorded: list[Called] = field(default_factory=list)  # all of them, if one can't be lifted
+    planned: list[Change] = field(default_factory=list)
+
+
+def find(facts: Facts) -> Steps:
+    """Those that can be lifted; if one can't, they all go along recorded graphs, or it becomes a finding."""
     from . import place_lifted_loss, plain_steps
     from .trained_parameters import names_parameters
 
     found: list[Backward] = []
-    planned: list[Change] = []
+    calls = {each.statement: each for each in _calls(facts)}
+    for each in calls.values():
+        try:
+            found.append(_read(facts, each))
+        except Refused as reason:
+            each.refusal = str(reason)
+    lifted = place_lifted_loss.Lifted()
+    merged = _merge(facts, found)
+    plain_steps.choose(facts, merged)
+    for one in merged:
+        try:
+            place_lifted_loss.settle(facts, one, lifted)
+            if one.step is None and not names_parameters(facts, one):
+                raise Refused(
+                    "which parameters it trains can't be seen from here: no network is called and no optimizer steps"
+                )
+            lifted.add(one)
+        except Refused as reason:
+            for statement in (*one.merged, one.statement):
+                calls[statement].refusal = str(reason)
+    refused = [each for each in calls.values() if each.refusal]
+    nested = record_steps.hold_derivatives(facts, (statement for one in lifted.all for statement in one.lifted))
+    if (refused or nested) and record_steps.are_recordable(facts, list(calls.values())):
+        for each in calls.values() if nested else ():
+            each.refusal = each.refusal or "a gradient is taken inside of a loss, where MindSpore can't index a tensor"
+        return Steps(recorded=list(calls.values()))
+    return Steps(lifted.all, [], [change for each in refused for change in _refuse(facts, each)])
+
+
+def _calls(facts: Facts) -> Iterator[Called]:
     for node in facts.source.of(ast.Expr):
         match node:
             case ast.Expr(
                 value=ast.Call(func=ast.Attribute(attr="backward", value=owner), args=[loss], keywords=[])
             ) if _is_accelerator(facts, owner):
-                call = ast.Call(func=loss, args=[], keywords=[])
+                yield Called(node, loss, ast.Call(func=loss, args=[], keywords=[]))
             case ast.Expr(
                 value=ast.Call(
                     func=ast.Attribute(attr="manual_backward", value=ast.Name(id="self")), args=[loss, *rest]
                 ) as whole
             ):
-                call = ast.Call(func=loss, args=rest, keywords=whole.keywords)
+                yield Called(node, loss, ast.Call(func=loss, args=rest, keywords=whole.keywords))
             case ast.Expr(value=ast.Call() as whole) if facts.is_use(Use.BACKWARD_FUNCTION, whole.func) and (
                 taken := _without_tensors(whole)
             ):
-                loss, call = taken
+                yield Called(node, *taken)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward", value=loss)) as call) if _is_loss(
                 facts, loss, call
             ):
-                pass
-            case _:
-                continue
-        try:
-            found.append(_read(facts, node, call, loss))
-        except Refused as reason:
-            planned += _refuse(facts, node, str(reason))
-    lifted = place_lifted_loss.Lifted()
-    merged = _merge(facts, found)
-    plain_steps.choose(facts, merged)
-    for each in merged:
-        try:
-            place_lifted_loss.settle(facts, each, lifted)
-            if each.step is None and not names_parameters(facts, each):
-                raise Refused(
-                    "which parameters it trains can't be seen from here: no network is called and no optimizer steps"
-                )
-            lifted.add(each)
-        except Refused as reason:
-            for statement in (*each.merged, each.statement):
-                planned += _refuse(facts, statement, str(reason))
-    return lifted.all, planned
+                yield Called(node, loss, call)
 
 
-def _refuse(facts: Facts, statement: ast.stmt, reason: str) -> list[Change]:
+def advice_for(facts: Facts, called: Called) -> str:
+    """The pattern to write."""
     known = (graph_across_iterations, graph_from_caller)
     is_given = False
-    match statement:
+    match called.statement:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward") as function, args=[first, *_])):
             is_given = not isinstance(first, ast.Starred) and not facts.is_use(Use.BACKWARD_FUNCTION, function)
         case ast.Expr(value=ast.Call(keywords=keywords)):
             is_given = any(each.arg in ("gradient", "grad_tensors") and not _is_none(each.value) for each in keywords)
-    advice = next((each.ADVICE for each in known if each.MARK in reason), ALONG if is_given else PATTERN)
-    message = f"this backward() was not lifted: {reason}"
-    return [claim_all(statement), facts.found(statement, findings.MF201, message, advice)]
+    return next((each.ADVICE for each in known if each.MARK in called.refusal), ALONG if is_given else PATTERN)
+
+
+def _refuse(facts: Facts, called: Called) -> list[Change]:
+    message, advice = f"this backward() was not lifted: {called.refusal}", advice_for(facts, called)
+    return [claim_all(called.statement), facts.found(called.statement, findings.MF201, message, advice)]
 
 
 def _without_tensors(call: ast.Call) -> tuple[ast.expr, ast.Call] | None:
@@ -209,15 +242,16 @@ def _is_loss(facts: Facts, node: ast.expr, call: ast.Call) -> bool:
     return kind in ("tensor", "unknown", "float", "int", "none") or (kind == "foreign" and not call.args)
 
 
-def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> Backward:
-    given = _arguments_of(facts, call)
+def _read(facts: Facts, called: Called) -> Backward:
+    statement, loss = called.statement, called.loss
+    given = called.given = _arguments_of(facts, called.call)
     if _is_set(given.get("create_graph")):
-        raise Refused("create_graph keeps the graph for a second derivative")
+        raise Refused("create_graph may keep the graph for a second derivative")
     function = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef)
     scope = function if function is not None else facts.source.tree
     block, before = facts.block_of(statement), flow.statements_before(facts, statement, scope)
     result = Backward(statement, loss, scope, block, [], statement, only=given.get("inputs"))
-    if given.get("gradient") is not None or facts.is_use(Use.BACKWARD_FUNCTION, call.func):
+    if given.get("gradient") is not None or facts.is_use(Use.BACKWARD_FUNCTION, called.call.func):
         result.directions[loss] = given.get("gradient") or ast.Constant(None)
     chosen = flow.slice_for(facts, before, loss, facts.derived(sources.changed_by_callees))
     lifted = sources.differentiable(facts, chosen)

@@ -30,3 +30,8 @@ class HelperPackage:
 def as_one_module(module: ModuleType) -> Any:
     """The module itself, or all modules of a package at once."""
     return HelperPackage(module) if hasattr(module, "__path__") else module
+
+
+def gradient_functions(helper: Any) -> list[str]:
+    """Functions of an ms_compat that take a loss's gradients, which are added to the parameters afterwards."""
+    return [name for name in ("loss_and_gradients", "recorded_gradients") if hasattr(helper, name)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .helper_package import gradient_functions
 from .session import Session
 
 
@@ -137,19 +138,22 @@ def _watch_closures(steps: Steps, helper: Any) -> None:
 
 def _watch_kept_gradients(steps: Steps, helper: Any) -> None:
     """Where gradients are kept on the parameters, a loss counts when they are added, as backward() does."""
-    take, add = getattr(helper, "loss_and_gradients", None), getattr(helper, "add_gradients", None)
-    if take is None:
+    names, add = gradient_functions(helper), getattr(helper, "add_gradients", None)
+    if not names:
         return
     losses: dict[int, Any] = {}
 
-    def taken(*args: Any) -> Any:
-        steps.nesting += 1
-        try:
-            result, gradients = take(*args)
-        finally:
-            steps.nesting -= 1
-        losses[id(gradients)] = result[0] if isinstance(result, tuple) else result
-        return result, gradients
+    def noted(take: Any) -> Any:
+        def taken(*args: Any) -> Any:
+            steps.nesting += 1
+            try:
+                result, gradients = take(*args)
+            finally:
+                steps.nesting -= 1
+            losses[id(gradients)] = result[0] if isinstance(result, tuple) else result
+            return result, gradients
+
+        return taken
 
     def counted(gradients: Any) -> None:
         if steps.nesting == 0 and id(gradients) in losses:
@@ -157,7 +161,7 @@ def _watch_kept_gradients(steps: Steps, helper: Any) -> None:
 
     def made(forward: Any, parameters: Any) -> Any:
         def run(*inputs: Any) -> Any:
-            result, gradients = taken(forward, parameters, *inputs)
+            result, gradients = helper.loss_and_gradients(forward, parameters, *inputs)
             counted(gradients)
             return result, gradients
 
@@ -168,7 +172,9 @@ def _watch_kept_gradients(steps: Steps, helper: Any) -> None:
             add(parameters, gradients)
         counted(gradients)
 
-    helper.loss_and_gradients, helper.value_and_gradients = taken, made
+    for name in names:
+        setattr(helper, name, noted(getattr(helper, name)))
+    helper.value_and_gradients = made
     if add is not None:
         helper.add_gradients = added
 

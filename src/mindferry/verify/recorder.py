@@ -381,16 +381,22 @@ class Recorder:
         """Write a reference value, or note how far this run is from the one written."""
         tensor = tensor.detach()
         if which == "write":
+            self._keep_right(key, tensor)
+        elif key in self.errors:
+            right = self.writer.read(key).to(tensor.device)
+            found = apart(right, tensor, self.errors[key]) if right.shape == tensor.shape else float("inf")
+            self.errors[key][which] = max(found, self.errors[key].get(which, 0.0))
+
+    def _keep_right(self, key: str, tensor: Tensor) -> None:
+        import torch
+
+        with torch._C.DisableTorchFunction():  # what is done here, the network does not do
             kept = as_kept(tensor)
             measure = scale_of(kept)
             if measure["scale"] != measure["scale"]:
                 raise RecordError(f"the reference gives NaN in {describe(key)}; choose other inputs or weights")
             self.writer.write_kept(key, kept)
-            self.errors[key] = measure
-        elif key in self.errors:
-            right = self.writer.read(key).to(tensor.device)
-            found = apart(right, tensor, self.errors[key]) if right.shape == tensor.shape else float("inf")
-            self.errors[key][which] = max(found, self.errors[key].get(which, 0.0))
+        self.errors[key] = measure
 
 
 def record(

@@ -18,13 +18,13 @@ from ..verify.nesting import leaves, rebuild
 from ..verify.reach import Reach
 from ..verify.seeding import seeded
 from ..verify.structure import compare_structure
-from .mindspore_conduct import counts_of, moved_counts, other_attributes
+from .mindspore_conduct import moved_outside, other_attributes, other_tensors_outside, values_outside
 from .mindspore_keras import KerasNetwork
 from .mindspore_pin import pin
 from .mindspore_random import Stock, shared_randomness
 from .mindspore_state import State, changed_parameters, has_changed, moved_numbers
 from .mindspore_tensors import as_numpy, in_parts, is_activation, is_tensor, like, make_inputs, rolled
-from .mindspore_weights import gradient_pairs, tensor_of, torn_ties
+from .mindspore_weights import gradient_pairs, light_weights, tensor_of, torn_ties, written_weights
 from .requests import Shortfall
 
 Cell = Any
@@ -58,14 +58,21 @@ class Session:
 
     def whole(self, state: State) -> None:
         """The network as it is: every output against the reference's. `state` is what it starts from."""
-        counts = counts_of(self.cell) if not self.golden.is_quick else []
+        before = values_outside(self.cell) if not self.golden.is_quick else {}
+        weights = light_weights(self.cell)
         self._network(self.forward("whole"))
-        if not (self.golden.is_quick or self.record.is_random):
-            self.shortfalls += other_attributes(self.cell, self.golden, self.record.left)
+        self._unexpected_changes(written_weights(weights), "a call writes into it, while the reference's does not")
+        if not self.golden.is_quick:
+            after = values_outside(self.cell)
+            self.shortfalls += moved_outside(before, after, self.record)
+            if not self.record.is_random:
+                self.shortfalls += other_attributes(self.cell, self.golden, self.record.left)
+                self.shortfalls += other_tensors_outside(after, self.golden, self.record)
         if self.mode == "eval":
-            self._counts([*moved_counts(counts), *moved_numbers(state)])
+            self._counts(moved_numbers(state))
             self._buffers()
-            self._unexpected_changes(changed_parameters(state))
+            problem = f"changes in {self.mode} mode, while the reference's does not"
+            self._unexpected_changes(changed_parameters(state), problem)
             is_changed = has_changed(state)
             if self.record.second and (self.record.is_stateful or is_changed):
                 self._second()
@@ -402,13 +409,12 @@ class Session:
     def _parameter(self, name: str, key: str, shape: Any, *found: Any) -> None:
         self._add("own", "parameter", CallRecord(name, 0, "", ()), key, shape, *found)
 
-    def _unexpected_changes(self, changed: list[str]) -> None:
-        """Buffers that eval mode changes here alone."""
+    def _unexpected_changes(self, changed: list[str], problem: str) -> None:
+        """Buffers and weights that a call changes here alone."""
         sources = {target: source for source, target in self.names.items()}
         for name in changed:
             torchs = sources.get(name, name)
             if torchs in self.golden.weights and torchs not in self.record.buffers:
-                problem = f"changes in {self.mode} mode, while the reference's does not"
                 self._add("own", "buffer", CallRecord(torchs, 0, "", ()), "", (), float("inf"), float("nan"), problem)
 
     def _buffers(self) -> None:

@@ -105,6 +105,9 @@ class ModeRecord:
         tuple[str, tuple[int, ...]], ...
     ] = ()  # module path and shape of every draw from shared numbers; of Keras alone
     left: dict[str, str] = field(default_factory=dict)  # attribute that a call leaves a tensor in -> key
+    outside: dict[str, str] = field(
+        default_factory=dict
+    )  # place outside of the modules -> key of a tensor; "": a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,9 @@ class Golden:
     asks_mode: bool = False  # the network's own code asks whether it trains
     source: str = "torch"  # or tensorflow
     defaults: dict[str, dict[str, Any]] = field(default_factory=dict)  # module path -> those of its forward's arguments
+    shared: tuple[tuple[str, ...], ...] = ()  # parameters that are two, and lie in one place
+    constants: dict[str, float] = field(default_factory=dict)  # parameters that start with one number everywhere
+    asked: tuple[str, ...] = ()  # what the network's own code asks for beside its inputs
 
     @property
     def framework(self) -> str:
@@ -256,6 +262,9 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         facts.get("asks_mode", False),
         facts.get("source", "torch"),
         facts.get("defaults", {}),
+        tuple(tuple(names) for names in facts.get("shared", ())),
+        facts.get("constants", {}),
+        tuple(facts.get("asked", ())),
     )
 
 
@@ -300,4 +309,5 @@ def _mode(facts: dict[str, Any]) -> ModeRecord:
         facts.get("penalties", ""),
         tuple((path, tuple(shape)) for path, shape in facts.get("drawn", ())),
         facts.get("left", {}),
+        facts.get("outside", {}),
     )

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..frameworks.named_in_code import asks_mode, is_modal
+from ..frameworks.named_in_code import asks_mode, is_modal, surroundings_asked
 from .alias import alias
 from .capture import Capture, is_tensor
 from .columns import chosen, small_columns
@@ -36,7 +36,7 @@ from .reach import Reach
 from .recorder_steps import record_mixed, record_second_call, record_second_step, record_training, record_updates
 from .scale import apart, has_fraction, in_parts, scale_of
 from .seeding import host_state, seeded
-from .state import Watch, same_state, without_gradients
+from .state import Watch, same_state, values_outside, without_gradients
 from .surroundings import (
     call_defaults,
     computed_buffers,
@@ -45,9 +45,10 @@ from .surroundings import (
     module_parts,
     output_structure,
     own_state,
+    shared_memory,
     tied_parameters,
 )
-from .written import json_errors, write_inputs, write_left, write_tensors, write_weights
+from .written import json_errors, write_inputs, write_left, write_outside, write_tensors, write_weights
 
 FORMAT = "mindferry golden 3"  # 2: no structure of the outputs, no initial buffers, no random numbers but dropout's
 Tensor = Any  # torch.Tensor
@@ -155,7 +156,7 @@ class Recorder:
         found: dict[str, list[Any]] = {"masks": [], "draws": []}
         fork = partial(self._fork, which) if self.inside and which != "whole" else None
         capture = Capture(self.model, mode, partial(self._visit, which), fork, self.is_quick)
-        watch = Watch(self.model) if not (self.jitter or self.is_measuring) and which != "own" else None
+        watch = Watch(self.model, self.is_quick) if not (self.jitter or self.is_measuring) and which != "own" else None
         try:
             jitter = jittering()(self.jitter * 10**6) if self.jitter else contextlib.nullcontext()
             kernels = as_mindspore()() if self.is_rough else contextlib.nullcontext()
@@ -189,14 +190,18 @@ class Recorder:
             if watch is not None:
                 changed = watch.changed()
                 facts |= {"kept": watch.changed(with_buffers=False), "moved": own_state(self.model, changed)}
+                facts["moved"] += watch.written()
                 facts["is_stateful"] = bool(changed)
                 facts["left"] = write_left(self.model, facts["kept"], self.writer, mode)
+                if not self.is_quick:
+                    facts["outside"] = write_outside(watch.outside, values_outside(self.model), self.writer, mode)
         if gradients and facts["gradients"]:
             total = self._total(mode, which, output, outputs, facts, dtype)
             facts["gradients"] = total is not None
             if total is not None:
                 self._backward(mode, which, total, facts, watched)
-        for name, buffer in self.model.named_buffers():
+        written = [(name, each) for name, each in self.model.named_parameters() if name in facts["moved"]]
+        for name, buffer in (*self.model.named_buffers(), *written):
             key = f"{mode}/buffer/{name}"
             if which == "write" and (mode == "train" or name in facts["moved"]):
                 facts["buffers"][name] = key
@@ -413,6 +418,7 @@ def record(
     optimizer: Callable[[Any], Any] | None = None,
     steps: int = 0,
     initial: dict[str, Tensor] | None = None,
+    constants: dict[str, float] | None = None,
     remake: Callable[[], Any] | None = None,
     is_quick: bool = False,
     has_weights: bool = True,
@@ -445,6 +451,7 @@ def record(
     metadata["loose"] = write_tensors("loose", loose_buffers(model) if has_weights else {}, writer)
     metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
     metadata |= {"asks_mode": asks_mode(model), "defaults": {} if is_quick else call_defaults(model)}
+    metadata |= {"shared": shared_memory(model), "constants": constants or {}, "asked": surroundings_asked(model)}
     metadata["trainable"] = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     reach = Reach(forward_codes(model))
     takes_gradients = plain if metadata["asks_mode"] else plain[-1:]

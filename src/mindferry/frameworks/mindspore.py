@@ -149,6 +149,7 @@ def against(
         optimizer = cell.stepping(optimizer)
     initial = initial_buffers(cell) if initial is None else initial
     if golden.weights or not names:
+        cell.set_train(golden.was_training)
         loaded = load_weights(cell, golden)
         names = {} if names is None else names
         names.clear()
@@ -160,7 +161,7 @@ def against(
     state = state_of(cell)
     for mode in modes:
         if mode != "amp":
-            _run_mode(cell, golden, mode, names, doing, loss, state, found)
+            _run_mode(cell, golden, mode, names, doing, loss, found)
     if optimizer is not None and golden.updates and not found.is_spoilt:
         doing("the optimizer")
         found.measurements += step(cell, golden, optimizer, names)
@@ -234,7 +235,6 @@ def _run_mode(
     names: dict[str, str],
     doing: Doing,
     loss: Callable[..., Tensor] | None,
-    state: State,
     found: _Found,
 ) -> None:
     """A failure costs this mode its verdict and leaves the others theirs."""
@@ -246,6 +246,7 @@ def _run_mode(
         found.shortfalls.append(Shortfall("mode", mode, "not reached", why))
         return
     cell.set_train(mode == "train")
+    state = state_of(cell)  # a network may merge weights when it changes its mode
     session = Session(cell, golden, record, mode, names, doing, loss, found.reach)
     try:
         if mode == "jit":

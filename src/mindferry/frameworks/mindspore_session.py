@@ -23,7 +23,17 @@ from .mindspore_keras import KerasNetwork
 from .mindspore_pin import pin
 from .mindspore_random import Stock, shared_randomness
 from .mindspore_state import State, changed_parameters, has_changed, moved_numbers
-from .mindspore_tensors import as_numpy, in_parts, is_activation, is_tensor, like, make_inputs, rolled
+from .mindspore_tensors import (
+    as_numpy,
+    in_parts,
+    is_activation,
+    is_tensor,
+    like,
+    make_inputs,
+    rolled,
+    split_gradients,
+    weighted_sum,
+)
 from .mindspore_weights import gradient_pairs, light_weights, tensor_of, torn_ties, written_weights
 from .requests import Shortfall
 
@@ -70,7 +80,7 @@ class Session:
                 self.shortfalls += other_tensors_outside(after, self.golden, self.record)
         if self.mode == "eval":
             self._counts(moved_numbers(state))
-            self._buffers()
+            self._buffers(self.record.buffers)
             problem = f"changes in {self.mode} mode, while the reference's does not"
             self._unexpected_changes(changed_parameters(state), problem)
             is_changed = has_changed(state)
@@ -97,6 +107,10 @@ class Session:
         """In train mode, where a step changes a state of the network's own: the step after it."""
         self._call()
         self._second()
+        with seeded(self.golden.seed):
+            for _ in range(self.record.later_steps):
+                self._call()
+        self._buffers(self.record.later)
 
     def _second(self) -> None:
         """The network called again: one that keeps a state or a cache has to keep what the reference keeps."""
@@ -142,12 +156,12 @@ class Session:
 
             with self._watched("own"):
                 _, found = ms.value_and_grad(loss, chosen, parameters or None)(*given)
-            to_inputs, to_parameters = _split(found, bool(given), bool(parameters))
+            to_inputs, to_parameters = split_gradients(found, bool(given), bool(parameters))
             self._input_gradients(places, to_inputs)
             self._parameter_gradients(dict(zip((p.name for p in parameters), to_parameters, strict=True)))
             self._lost_gradients()
         if self.mode == "train":
-            self._buffers()
+            self._buffers(self.record.buffers)
 
     def jit(self) -> None:
         """The network compiled: no hooks there, so its outputs alone."""
@@ -205,6 +219,8 @@ class Session:
                 cotangent, finite = self.golden.array(key), np.isfinite(as_numpy(found[index]))
                 tensor = found[index] if finite.all() else found[index].masked_fill(ms.Tensor(~finite), 0.0)
                 total = total + (tensor * ms.Tensor(np.array(cotangent))).sum()
+        for index in set(range(len(found))) - self.record.cotangents.keys():  # through these no gradient may arrive
+            total = total + weighted_sum(found[index])
         return self._with_penalties(total)
 
     def _with_penalties(self, total: Tensor) -> Tensor:
@@ -417,12 +433,12 @@ class Session:
             if torchs in self.golden.weights and torchs not in self.record.buffers:
                 self._add("own", "buffer", CallRecord(torchs, 0, "", ()), "", (), float("inf"), float("nan"), problem)
 
-    def _buffers(self) -> None:
-        """Buffers after one training step; in eval mode, those that the reference changes there."""
-        if not self.record.buffers:
+    def _buffers(self, keys: dict[str, str]) -> None:
+        """Buffers after one training step, or after some more; in eval mode, those that the reference changes there."""
+        if not keys:
             return
         state, cells = self.cell.parameters_dict(), dict(self.cell.cells_and_names())
-        for name, key in self.record.buffers.items():
+        for name, key in keys.items():
             place = state.get(self.names.get(name, ""))
             tensor = place if place is not None else tensor_of(cells, name)
             if tensor is None:
@@ -434,7 +450,8 @@ class Session:
                 continue
             value = as_numpy(tensor)
             found = distance(value, self.golden.lent(key), is_parameter=True)
-            self._add("own", "buffer", CallRecord(name, 0, "", ()), key, value.shape, *found)
+            at = CallRecord(name, 0, "", ())
+            self._add("own", "buffer", at, self.record.buffers.get(name, key), value.shape, *found)
 
     def _structure(self, output: Any) -> None:
         """Names, types and plain values of what the network returns."""
@@ -485,12 +502,6 @@ def _is_library(cell: Cell) -> bool:
 
 def call_name(path: str, call: int) -> str:
     return (path or "the network") + (f" (call {call + 1})" if call else "")
-
-
-def _split(found: Any, has_inputs: bool, has_parameters: bool) -> tuple[list[Tensor], list[Tensor]]:
-    """value_and_grad's answer -> gradients of the inputs, of the parameters. One input alone comes without a tuple."""
-    to_inputs, to_parameters = found if has_inputs and has_parameters else (found, ()) if has_inputs else ((), found)
-    return [to_inputs] if is_tensor(to_inputs) else list(to_inputs), list(to_parameters)
 
 
 def _are_close(one: Any, other: Any) -> bool:

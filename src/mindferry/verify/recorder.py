@@ -441,7 +441,11 @@ def record(
     inputs, targets = ([(n, v.to(device) if is_tensor(v) else v) for n, v in given] for given in (inputs, targets))
     writer = GoldenWriter(path, 4096 + 1500 * len(modes) * len(list(model.modules())))
     metadata: dict[str, Any] = {"format": FORMAT, "title": title, "torch": torch.__version__, "device": device}
-    metadata |= {"seed": seed, "weights": write_weights(model, writer) if has_weights else {}}
+    metadata |= {
+        "seed": seed,
+        "was_training": model.training,
+        "weights": write_weights(model, writer) if has_weights else {},
+    }
     metadata |= {"inputs": write_inputs("input", inputs, writer), "targets": write_inputs("target", targets, writer)}
     modules = () if is_quick else tuple(model.named_modules())  # on other inputs, what the network is was told before
     metadata["attributes"] = {path: plain_settings(module) for path, module in modules}

@@ -30,6 +30,11 @@ def is_own(cell: Cell) -> bool:
     return not (home.startswith(("mindspore.", f"{JUDGE}.")) or {"ms_compat", "ms_keras"} & set(home.split(".")))
 
 
+def is_library(cell: Cell) -> bool:
+    """A layer of MindSpore's without parts: it runs no code of the project's."""
+    return type(cell).__module__.startswith("mindspore.") and not any(True for _ in cell.cells())
+
+
 def values_outside(cell: Cell) -> dict[str, Any]:
     """What the project's own code keeps outside of its cells."""
     own = [each for _, each in cell.cells_and_names() if is_own(each)]

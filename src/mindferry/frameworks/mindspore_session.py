@@ -17,8 +17,8 @@ from ..verify.nested_inputs import call
 from ..verify.nesting import leaves, rebuild
 from ..verify.reach import Reach
 from ..verify.seeding import seeded
-from ..verify.structure import compare_structure
-from .mindspore_conduct import moved_outside, other_attributes, other_tensors_outside, values_outside
+from ..verify.structure import are_close, call_name, compare_structure
+from .mindspore_conduct import is_library, moved_outside, other_attributes, other_tensors_outside, values_outside
 from .mindspore_keras import KerasNetwork
 from .mindspore_pin import pin
 from .mindspore_random import Stock, shared_randomness
@@ -252,7 +252,7 @@ class Session:
         # On other inputs nothing is watched: a network could tell, and behave.
         cells = [] if self.golden.is_quick else list(self.cell.cells_and_names())
         # A library's cell without parts of its own runs no code of the network's.
-        libraries = {path for path, cell in cells if _is_library(cell)} if reach is not None else set()
+        libraries = {path for path, cell in cells if is_library(cell)} if reach is not None else set()
 
         def before(path: str, cell: Cell, args: Any, kwargs: dict[str, Any]) -> Any:
             running.append(f"{path or 'the network'} ({type(cell).__name__})")
@@ -335,7 +335,7 @@ class Session:
             return
         ours = plain_arguments(cell.construct, args, kwargs, is_tensor)
         for name, value in record.arguments.items():
-            if name in ours and ours[name] != value and not _are_close(ours[name], value):
+            if name in ours and ours[name] != value and not are_close(ours[name], value):
                 problem = f"is called with {name}={ours[name]!r}, not {value!r}".replace("'a tensor'", "a tensor")
                 self._add("own", "input", record, "", (), float("inf"), float("nan"), problem)
 
@@ -494,16 +494,3 @@ class Session:
 
     def _add(self, run: str, kind: str, at: CallRecord, key: str, shape: Any, *found: Any) -> None:
         self.measurements.append(Measurement(self.mode, run, kind, at.path, at.call, key, tuple(shape), *found))
-
-
-def _is_library(cell: Cell) -> bool:
-    return type(cell).__module__.startswith("mindspore.") and not any(True for _ in cell.cells())
-
-
-def call_name(path: str, call: int) -> str:
-    return (path or "the network") + (f" (call {call + 1})" if call else "")
-
-
-def _are_close(one: Any, other: Any) -> bool:
-    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (one, other))
-    return numbers and math.isclose(one, other, rel_tol=1e-5, abs_tol=1e-7)

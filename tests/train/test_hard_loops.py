@@ -57,15 +57,20 @@ class Sign(torch.optim.Optimizer):
             for p in group["params"]:
                 p.add_(p.grad.sign() * p.grad.abs().mean() * loss.item(), alpha=-group["lr"])
         return loss
-model = network()
-opt = Sign(model.parameters())
-for x, y in zip(xs, ys):
-    def closure():
-        opt.zero_grad()
-        loss = criterion(model(x), y)
-        loss.backward()
+class Doubled(torch.optim.SGD):
+    def step(self, closure=None):
+        loss = super().step(closure)
+        print(loss.item())
         return loss
-    print(opt.step(closure).item())
+model, second = network(), network()
+for own, opt in ((model, Sign(model.parameters())), (second, Doubled(second.parameters(), lr=0.1))):
+    for x, y in zip(xs, ys):
+        def closure():
+            opt.zero_grad()
+            loss = criterion(own(x), y)
+            loss.backward()
+            return loss
+        print(opt.step(closure).item())
 """,
     "no_grad_in_helper": """
 def reweighted(out, y):
@@ -893,7 +898,7 @@ def train(loops: dict[str, str], folder: Path) -> tuple[str, int, float]:
 def test_loops_with_parts_that_have_no_gradient_learn_the_same(tmp_path: Path) -> None:
     difference, steps, distance = train(QUICK, tmp_path)
     assert difference == ""
-    assert steps == 141
+    assert steps == 147
     assert distance < 1e-4
 
 

@@ -25,6 +25,7 @@ if __package__:
     from .conduct_attacks import CONDUCT
     from .fault import Fault
     from .fresh_attacks import FRESH
+    from .hidden_attacks import HIDDEN
     from .more_attacks import MORE
     from .outside_attacks import OUTSIDE
     from .separate import Case, Separate
@@ -38,6 +39,7 @@ else:  # run as a script
     from conduct_attacks import CONDUCT
     from fault import Fault
     from fresh_attacks import FRESH
+    from hidden_attacks import HIDDEN
     from more_attacks import MORE
     from outside_attacks import OUTSIDE
     from separate import Case, Separate
@@ -161,7 +163,8 @@ FAULTS = (
 
 
 SETS = {"first": FAULTS, "open": second_faults.OPEN, "sealed": second_faults.SEALED, "third": third_faults.THIRD}
-ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT, *FRESH)
+SETS["fourth"] = third_faults.FOURTH
+ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT, *FRESH, *HIDDEN)
 LISTED = "same as far as compared, but for a setting of "  # which is not counted as found
 PARTS = (*SETS, "attacks", "right")
 SEEDS = 17  # of each of the twelve networks of the second set

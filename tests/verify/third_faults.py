@@ -1,4 +1,4 @@
-"""Planted faults in the third set of networks, read from third_faults.tsv; see faults.py, which runs them."""
+"""Planted faults in the third and fourth set of networks, read from third_faults.tsv and fourth_faults.tsv; see faults.py."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import csv
 from pathlib import Path
 
 if __package__:
+    from . import fifth_twins as last
     from . import fourth_twins as more
     from . import third_twins as nets
     from .fault import Fault
 else:  # run as a script
+    import fifth_twins as last
     import fourth_twins as more
     import third_twins as nets
     from fault import Fault
@@ -21,8 +23,11 @@ TWINS = (
 )
 
 
+LAST = (last.LOW_RANK, last.TEXT, last.QUEUE, last.PYRAMID)
+
+
 def read_faults(table: Path) -> tuple[Fault, ...]:
-    twins = {twin.name: twin for twin in TWINS}
+    twins = {twin.name: twin for twin in (*TWINS, *LAST)}
     with table.open() as file:
         rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
     found = []
@@ -33,3 +38,4 @@ def read_faults(table: Path) -> tuple[Fault, ...]:
 
 
 THIRD = read_faults(TABLE)
+FOURTH = read_faults(TABLE.with_name("fourth_faults.tsv"))

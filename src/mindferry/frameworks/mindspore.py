@@ -18,13 +18,13 @@ from ..verify.reach import Reach
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
 from . import mindspore_session
-from .mindspore_conduct import check_judge, is_own, looks_at_judge, other_defaults
+from .mindspore_conduct import check_judge, is_own, looks_at_judge, other_defaults, other_surroundings
 from .mindspore_keras import KerasNetwork, build_network
 from .mindspore_session import Session
 from .mindspore_state import State, restore, state_of
 from .mindspore_steps import mixed, moving_rates, step, train
 from .mindspore_tensors import as_numpy, is_tensor
-from .mindspore_weights import Buffers, compare_initial, initial_buffers, load_weights
+from .mindspore_weights import Buffers, compare_initial, initial_buffers, load_weights, other_starts
 from .named_in_code import MODE, names_any
 from .requests import (
     CellRequest,
@@ -149,6 +149,7 @@ def against(
         optimizer = cell.stepping(optimizer)
     initial = initial_buffers(cell) if initial is None else initial
     if golden.weights or not names:
+        cell.set_train(golden.was_training)
         loaded = load_weights(cell, golden)
         names = {} if names is None else names
         names.clear()
@@ -156,10 +157,11 @@ def against(
     found = _Found()
     for each in compare_initial(golden, initial, names):
         (found.measurements if isinstance(each, Measurement) else found.shortfalls).append(each)  # type: ignore[arg-type]
+    found.shortfalls += other_starts(golden, initial, names)
     state = state_of(cell)
     for mode in modes:
         if mode != "amp":
-            _run_mode(cell, golden, mode, names, doing, loss, state, found)
+            _run_mode(cell, golden, mode, names, doing, loss, found)
     if optimizer is not None and golden.updates and not found.is_spoilt:
         doing("the optimizer")
         found.measurements += step(cell, golden, optimizer, names)
@@ -187,7 +189,7 @@ def against(
     if not golden.asks_mode and any(record.gradients for record in golden.modes.values()) and asks_mode(cell):
         why = "the conversion asks whether it trains and the reference does not: gradients there were not compared"
         found.shortfalls.append(Shortfall("mode", "eval", "not reached", why))
-    found.shortfalls += [*other_defaults(cell, golden), *looks_at_judge(cell)]
+    found.shortfalls += [*other_defaults(cell, golden), *other_surroundings(cell, golden), *looks_at_judge(cell)]
     classes = {path: type(each).__name__ for path, each in cell.cells_and_names()}
     settings = {path: small_settings(each) for path, each in cell.cells_and_names()}
     return Measured(
@@ -233,7 +235,6 @@ def _run_mode(
     names: dict[str, str],
     doing: Doing,
     loss: Callable[..., Tensor] | None,
-    state: State,
     found: _Found,
 ) -> None:
     """A failure costs this mode its verdict and leaves the others theirs."""
@@ -245,6 +246,7 @@ def _run_mode(
         found.shortfalls.append(Shortfall("mode", mode, "not reached", why))
         return
     cell.set_train(mode == "train")
+    state = state_of(cell)  # a network may merge weights when it changes its mode
     session = Session(cell, golden, record, mode, names, doing, loss, found.reach)
     try:
         if mode == "jit":

@@ -10,15 +10,18 @@ from typing import Any
 
 from ..errors import MindferryError
 from ..verify.compare import distance
-from ..verify.golden import Golden
+from ..verify.golden import Golden, ModeRecord
+from ..verify.nesting import tensors_at
+from ..verify.outside import kept_outside, moved
 from ..verify.surroundings import plain_defaults
+from .mindspore_state import framework_names
 from .mindspore_tensors import as_numpy, is_tensor
+from .named_in_code import asked_by
 from .requests import Shortfall
 
 Cell = Any
 JUDGE = "mindferry"
 LEFT = 1e-3  # of the largest value: it went through the whole network, and nobody measured the rounding there
-Counts = list[tuple[str, Any, Any]]  # where it is, what holds it, a copy
 
 
 def is_own(cell: Cell) -> bool:
@@ -27,54 +30,66 @@ def is_own(cell: Cell) -> bool:
     return not (home.startswith(("mindspore.", f"{JUDGE}.")) or {"ms_compat", "ms_keras"} & set(home.split(".")))
 
 
-def counts_of(cell: Cell) -> Counts:
-    """Numbers that the project's classes and files keep outside of their cells: plain ones, and those in lists and dictionaries."""
-    holders: dict[int, tuple[str, Any]] = {}
-    for kind in {type(each) for _, each in cell.cells_and_names() if is_own(each)}:
-        module = sys.modules.get(kind.__module__)
-        holders[id(kind)] = (kind.__name__, vars(kind))
-        if module is not None:
-            holders[id(module)] = (kind.__module__, vars(module))
-    found: Counts = []
-    for home, names in holders.values():
-        for name, value in list(names.items()):
-            if not name.startswith("__") and _is_count(value):
-                found.append((f"{home}.{name}", names, (name, _copied(value))))
-    return found
+def is_library(cell: Cell) -> bool:
+    """A layer of MindSpore's without parts: it runs no code of the project's."""
+    return type(cell).__module__.startswith("mindspore.") and not any(True for _ in cell.cells())
 
 
-def moved_counts(counts: Counts) -> list[str]:
-    """Those that are no longer what they were."""
-    return [place for place, names, (name, before) in counts if _copied(names.get(name)) != before]
+def values_outside(cell: Cell) -> dict[str, Any]:
+    """What the project's own code keeps outside of its cells."""
+    own = [each for _, each in cell.cells_and_names() if is_own(each)]
+    return kept_outside(own, is_tensor, framework_names())
 
 
-def _is_count(value: Any) -> bool:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        return all(_is_count(each) for each in value) if len(value) <= 64 else False
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def moved_outside(before: Mapping[str, Any], after: Mapping[str, Any], record: ModeRecord) -> Iterator[Shortfall]:
+    """Numbers that only the conversion moves, and tensors that it leaves otherwise."""
+    for place in moved(before, after, is_tensor):
+        if place not in record.outside:
+            why = "a call changes it in the conversion, and not in the reference: a later one may come out otherwise"
+            yield Shortfall("state", place, "not comparable", why)
 
 
-def _copied(value: Any) -> Any:
-    return type(value)(value) if isinstance(value, list | dict) else value
+def other_tensors_outside(after: Mapping[str, Any], golden: Golden, record: ModeRecord) -> Iterator[Shortfall]:
+    """Tensors that a call leaves in a global, on a class or in an object."""
+    for place, key in record.outside.items():
+        value = after.get(place)
+        if key and not is_tensor(value):
+            yield Shortfall("state", place, "not comparable", "a call leaves a tensor there, and the conversion none")
+        elif key:
+            yield from _other_tensor(place, value, golden.array(key))
 
 
 def other_attributes(cell: Cell, golden: Golden, left: Mapping[str, str]) -> Iterator[Shortfall]:
     """Tensors that a call leaves in attributes, and that nobody returns: attention weights, features for a later loss."""
+    cells = dict(cell.cells_and_names()) if left else {}
+    for place, key in left.items():
+        path = place.partition("[")[0]
+        owner, _, name = path.rpartition(".")
+        held = getattr(cells.get(owner), name, None)
+        found = dict(tensors_at(path, held, is_tensor))
+        if place in found:
+            yield from _other_tensor(place, found[place], golden.array(key))
+        elif found or held:
+            yield Shortfall("state", place, "not comparable", "a call leaves a tensor there, and the conversion none")
+
+
+def _other_tensor(place: str, value: Any, right: Any) -> Iterator[Shortfall]:
     import numpy as np
 
-    cells = dict(cell.cells_and_names()) if left else {}
-    for path, key in left.items():
-        owner, _, name = path.rpartition(".")
-        value, right = getattr(cells.get(owner), name, None), golden.array(key)
-        if not is_tensor(value):
-            continue
-        error, _, problem = distance(as_numpy(value), right)
-        allowed = LEFT * float(np.abs(right[np.isfinite(right)]).max(initial=0.0))
-        if problem or error > allowed:
-            why = f"a call leaves another tensor there, {problem or f'off by {error:.1e}'}, which is not among the outputs"
-            yield Shortfall("state", path, "not comparable", why)
+    error, _, problem = distance(as_numpy(value), right)
+    allowed = LEFT * float(np.abs(right[np.isfinite(right)]).max(initial=0.0))
+    if problem or error > allowed:
+        why = f"a call leaves another tensor there, {problem or f'off by {error:.1e}'}, which is not among the outputs"
+        yield Shortfall("state", place, "not comparable", why)
+
+
+def other_surroundings(cell: Cell, golden: Golden) -> Iterator[Shortfall]:
+    """What the conversion's code asks for beside its inputs, and the reference's does not."""
+    kinds = {type(each) for _, each in cell.cells_and_names() if is_own(each)}
+    for what in asked_by(kinds, "mindspore."):
+        if what not in golden.asked:
+            why = f"the conversion's code asks for {what}, and the reference's does not: it may compute something else there"
+            yield Shortfall("module", "the network", "not comparable", why)
 
 
 def other_defaults(cell: Cell, golden: Golden) -> Iterator[Shortfall]:

@@ -17,14 +17,24 @@ from ..verify.nested_inputs import call
 from ..verify.nesting import leaves, rebuild
 from ..verify.reach import Reach
 from ..verify.seeding import seeded
-from ..verify.structure import compare_structure
-from .mindspore_conduct import counts_of, moved_counts, other_attributes
+from ..verify.structure import are_close, call_name, compare_structure
+from .mindspore_conduct import is_library, moved_outside, other_attributes, other_tensors_outside, values_outside
 from .mindspore_keras import KerasNetwork
 from .mindspore_pin import pin
 from .mindspore_random import Stock, shared_randomness
 from .mindspore_state import State, changed_parameters, has_changed, moved_numbers
-from .mindspore_tensors import as_numpy, in_parts, is_activation, is_tensor, like, make_inputs, rolled
-from .mindspore_weights import gradient_pairs, tensor_of, torn_ties
+from .mindspore_tensors import (
+    as_numpy,
+    in_parts,
+    is_activation,
+    is_tensor,
+    like,
+    make_inputs,
+    rolled,
+    split_gradients,
+    weighted_sum,
+)
+from .mindspore_weights import gradient_pairs, light_weights, tensor_of, torn_ties, written_weights
 from .requests import Shortfall
 
 Cell = Any
@@ -58,14 +68,21 @@ class Session:
 
     def whole(self, state: State) -> None:
         """The network as it is: every output against the reference's. `state` is what it starts from."""
-        counts = counts_of(self.cell) if not self.golden.is_quick else []
+        before = values_outside(self.cell) if not self.golden.is_quick else {}
+        weights = light_weights(self.cell)
         self._network(self.forward("whole"))
-        if not (self.golden.is_quick or self.record.is_random):
-            self.shortfalls += other_attributes(self.cell, self.golden, self.record.left)
+        self._unexpected_changes(written_weights(weights), "a call writes into it, while the reference's does not")
+        if not self.golden.is_quick:
+            after = values_outside(self.cell)
+            self.shortfalls += moved_outside(before, after, self.record)
+            if not self.record.is_random:
+                self.shortfalls += other_attributes(self.cell, self.golden, self.record.left)
+                self.shortfalls += other_tensors_outside(after, self.golden, self.record)
         if self.mode == "eval":
-            self._counts([*moved_counts(counts), *moved_numbers(state)])
-            self._buffers()
-            self._unexpected_changes(changed_parameters(state))
+            self._counts(moved_numbers(state))
+            self._buffers(self.record.buffers)
+            problem = f"changes in {self.mode} mode, while the reference's does not"
+            self._unexpected_changes(changed_parameters(state), problem)
             is_changed = has_changed(state)
             if self.record.second and (self.record.is_stateful or is_changed):
                 self._second()
@@ -90,6 +107,10 @@ class Session:
         """In train mode, where a step changes a state of the network's own: the step after it."""
         self._call()
         self._second()
+        with seeded(self.golden.seed):
+            for _ in range(self.record.later_steps):
+                self._call()
+        self._buffers(self.record.later)
 
     def _second(self) -> None:
         """The network called again: one that keeps a state or a cache has to keep what the reference keeps."""
@@ -135,12 +156,12 @@ class Session:
 
             with self._watched("own"):
                 _, found = ms.value_and_grad(loss, chosen, parameters or None)(*given)
-            to_inputs, to_parameters = _split(found, bool(given), bool(parameters))
+            to_inputs, to_parameters = split_gradients(found, bool(given), bool(parameters))
             self._input_gradients(places, to_inputs)
             self._parameter_gradients(dict(zip((p.name for p in parameters), to_parameters, strict=True)))
             self._lost_gradients()
         if self.mode == "train":
-            self._buffers()
+            self._buffers(self.record.buffers)
 
     def jit(self) -> None:
         """The network compiled: no hooks there, so its outputs alone."""
@@ -198,6 +219,8 @@ class Session:
                 cotangent, finite = self.golden.array(key), np.isfinite(as_numpy(found[index]))
                 tensor = found[index] if finite.all() else found[index].masked_fill(ms.Tensor(~finite), 0.0)
                 total = total + (tensor * ms.Tensor(np.array(cotangent))).sum()
+        for index in set(range(len(found))) - self.record.cotangents.keys():  # through these no gradient may arrive
+            total = total + weighted_sum(found[index])
         return self._with_penalties(total)
 
     def _with_penalties(self, total: Tensor) -> Tensor:
@@ -229,7 +252,7 @@ class Session:
         # On other inputs nothing is watched: a network could tell, and behave.
         cells = [] if self.golden.is_quick else list(self.cell.cells_and_names())
         # A library's cell without parts of its own runs no code of the network's.
-        libraries = {path for path, cell in cells if _is_library(cell)} if reach is not None else set()
+        libraries = {path for path, cell in cells if is_library(cell)} if reach is not None else set()
 
         def before(path: str, cell: Cell, args: Any, kwargs: dict[str, Any]) -> Any:
             running.append(f"{path or 'the network'} ({type(cell).__name__})")
@@ -312,7 +335,7 @@ class Session:
             return
         ours = plain_arguments(cell.construct, args, kwargs, is_tensor)
         for name, value in record.arguments.items():
-            if name in ours and ours[name] != value and not _are_close(ours[name], value):
+            if name in ours and ours[name] != value and not are_close(ours[name], value):
                 problem = f"is called with {name}={ours[name]!r}, not {value!r}".replace("'a tensor'", "a tensor")
                 self._add("own", "input", record, "", (), float("inf"), float("nan"), problem)
 
@@ -402,21 +425,20 @@ class Session:
     def _parameter(self, name: str, key: str, shape: Any, *found: Any) -> None:
         self._add("own", "parameter", CallRecord(name, 0, "", ()), key, shape, *found)
 
-    def _unexpected_changes(self, changed: list[str]) -> None:
-        """Buffers that eval mode changes here alone."""
+    def _unexpected_changes(self, changed: list[str], problem: str) -> None:
+        """Buffers and weights that a call changes here alone."""
         sources = {target: source for source, target in self.names.items()}
         for name in changed:
             torchs = sources.get(name, name)
             if torchs in self.golden.weights and torchs not in self.record.buffers:
-                problem = f"changes in {self.mode} mode, while the reference's does not"
                 self._add("own", "buffer", CallRecord(torchs, 0, "", ()), "", (), float("inf"), float("nan"), problem)
 
-    def _buffers(self) -> None:
-        """Buffers after one training step; in eval mode, those that the reference changes there."""
-        if not self.record.buffers:
+    def _buffers(self, keys: dict[str, str]) -> None:
+        """Buffers after one training step, or after some more; in eval mode, those that the reference changes there."""
+        if not keys:
             return
         state, cells = self.cell.parameters_dict(), dict(self.cell.cells_and_names())
-        for name, key in self.record.buffers.items():
+        for name, key in keys.items():
             place = state.get(self.names.get(name, ""))
             tensor = place if place is not None else tensor_of(cells, name)
             if tensor is None:
@@ -428,7 +450,8 @@ class Session:
                 continue
             value = as_numpy(tensor)
             found = distance(value, self.golden.lent(key), is_parameter=True)
-            self._add("own", "buffer", CallRecord(name, 0, "", ()), key, value.shape, *found)
+            at = CallRecord(name, 0, "", ())
+            self._add("own", "buffer", at, self.record.buffers.get(name, key), value.shape, *found)
 
     def _structure(self, output: Any) -> None:
         """Names, types and plain values of what the network returns."""
@@ -471,22 +494,3 @@ class Session:
 
     def _add(self, run: str, kind: str, at: CallRecord, key: str, shape: Any, *found: Any) -> None:
         self.measurements.append(Measurement(self.mode, run, kind, at.path, at.call, key, tuple(shape), *found))
-
-
-def _is_library(cell: Cell) -> bool:
-    return type(cell).__module__.startswith("mindspore.") and not any(True for _ in cell.cells())
-
-
-def call_name(path: str, call: int) -> str:
-    return (path or "the network") + (f" (call {call + 1})" if call else "")
-
-
-def _split(found: Any, has_inputs: bool, has_parameters: bool) -> tuple[list[Tensor], list[Tensor]]:
-    """value_and_grad's answer -> gradients of the inputs, of the parameters. One input alone comes without a tuple."""
-    to_inputs, to_parameters = found if has_inputs and has_parameters else (found, ()) if has_inputs else ((), found)
-    return [to_inputs] if is_tensor(to_inputs) else list(to_inputs), list(to_parameters)
-
-
-def _are_close(one: Any, other: Any) -> bool:
-    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (one, other))
-    return numbers and math.isclose(one, other, rel_tol=1e-5, abs_tol=1e-7)

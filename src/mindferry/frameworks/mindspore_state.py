@@ -9,6 +9,7 @@ from typing import Any
 from .mindspore_tensors import as_numpy, is_activation
 
 Cell = Any
+MANY = 64  # numbers in a list that may be counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +56,19 @@ def has_changed(state: State) -> bool:
 
 
 def moved_numbers(state: State) -> list[str]:
-    """Plain numbers that are attributes and are no longer what they were: counts."""
+    """Plain numbers that are attributes, alone or in a list, and are no longer what they were: counts."""
     return [
         f"{type(owner).__name__}.{name}"
-        for owner, own, _ in state.plain
+        for owner, own, copies in state.plain
         for name, value in own.items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and vars(owner).get(name) != value
+        if _is_count(value) and copies.get(name, value) != vars(owner).get(name)
     ]
+
+
+def _is_count(value: Any) -> bool:
+    if isinstance(value, list | dict):
+        return 0 < len(value) <= MANY and all(map(_is_count, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def changed_parameters(state: State) -> list[str]:
@@ -110,7 +117,7 @@ def restore(state: State) -> None:
 def _plain(owner: Cell) -> dict[str, Any]:
     """The attributes that a cell's class may keep something in: of a project's own class, those with an underscore too."""
     own = not type(owner).__module__.startswith("mindspore.")
-    hidden = _framework_names() if own else frozenset()
+    hidden = framework_names() if own else frozenset()
     return {
         name: value
         for name, value in vars(owner).items()
@@ -119,7 +126,7 @@ def _plain(owner: Cell) -> dict[str, Any]:
 
 
 @cache
-def _framework_names() -> frozenset[str]:
+def framework_names() -> frozenset[str]:
     """What MindSpore itself keeps in a cell."""
     from mindspore import nn
 

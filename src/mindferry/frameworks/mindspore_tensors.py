@@ -79,3 +79,20 @@ def rolled(value: Any) -> Any:
         return value
     moved = np.roll(as_numpy(value), 1, -1)
     return ms.Tensor(moved * moved.dtype.type(0.75) if moved.dtype.kind == "f" else moved)
+
+
+def weighted_sum(tensor: Tensor) -> Any:
+    """Each element times a number of its own; 0.0 where there is nothing to differentiate."""
+    import mindspore as ms
+    import numpy as np
+
+    if not tensor.is_floating_point() or not np.isfinite(as_numpy(tensor)).all():
+        return 0.0
+    weights = np.cos(np.arange(tensor.size, dtype=np.float32)).reshape(tensor.shape)
+    return (tensor * ms.Tensor(weights)).sum()
+
+
+def split_gradients(found: Any, has_inputs: bool, has_parameters: bool) -> tuple[list[Tensor], list[Tensor]]:
+    """value_and_grad's answer -> gradients of the inputs, of the parameters. One input alone comes without a tuple."""
+    to_inputs, to_parameters = found if has_inputs and has_parameters else (found, ()) if has_inputs else ((), found)
+    return [to_inputs] if is_tensor(to_inputs) else list(to_inputs), list(to_parameters)

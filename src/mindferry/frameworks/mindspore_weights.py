@@ -10,6 +10,8 @@ from typing import Any
 from ..errors import MindferryError
 from ..verify.compare import Measurement, distance
 from ..verify.golden import Golden
+from ..verify.state import LIGHT
+from ..verify.surroundings import SMALL
 from .mindspore_keras import KerasNetwork
 from .mindspore_tensors import as_numpy, is_tensor
 from .requests import Shortfall
@@ -66,6 +68,20 @@ def kept_parameters(cell: Cell, is_kept: bool) -> Iterator[None]:
             parameter.set_data(ms.Tensor(value).astype(parameter.dtype))
 
 
+def light_weights(cell: Cell) -> list[tuple[str, Any, Array]]:
+    """(name, parameter, copy) of each that is trained; of a large network none, where copies are dear."""
+    held = [parameter for parameter in cell.get_parameters() if parameter.requires_grad]
+    is_light = sum(parameter.size for parameter in held) <= LIGHT
+    return [(each.name, each, as_numpy(each).copy()) for each in held] if is_light else []
+
+
+def written_weights(before: list[tuple[str, Any, Array]]) -> list[str]:
+    """Names of those that are no longer what they were."""
+    import numpy as np
+
+    return [name for name, each, value in before if not np.array_equal(as_numpy(each), value, equal_nan=True)]
+
+
 def refuse_collisions(cell: Cell) -> None:
     """Two parameters of one name: a checkpoint holds one of them, and an optimizer refuses both."""
     names = Counter(parameter.name for parameter in {id(p): p for _, p in cell.parameters_and_names()}.values())
@@ -102,8 +118,9 @@ def tensor_of(cells: dict[str, Cell], path: str) -> Any:
 
 
 def initial_buffers(cell: Cell) -> Buffers:
-    """Before weights are loaded: every tensor that takes no gradient."""
-    found = {name: as_numpy(p).copy() for name, p in cell.parameters_and_names() if not p.requires_grad}
+    """Before weights are loaded: every tensor that takes no gradient, and small ones that do."""
+    parameters = list(cell.parameters_and_names())
+    found = {name: as_numpy(p).copy() for name, p in parameters if not p.requires_grad or p.size <= SMALL}
     for path, owner in cell.cells_and_names():
         for name, value in (*vars(owner).items(), *owner.named_buffers(recurse=False)):
             if is_tensor(value):
@@ -123,6 +140,17 @@ def compare_initial(golden: Golden, initial: Buffers, names: dict[str, str]) -> 
             continue
         found = distance(value, golden.array(key), is_parameter=True)
         yield Measurement("init", "own", "buffer", name, 0, key, value.shape, *found)
+
+
+def other_starts(golden: Golden, initial: Buffers, names: dict[str, str]) -> Iterator[Shortfall]:
+    """Parameters that start with one number everywhere in torch, and otherwise here: no value shows it once weights are copied."""
+    import numpy as np
+
+    for name, start in golden.constants.items():
+        ours = initial.get(names.get(name, name))
+        if ours is not None and not np.allclose(ours, start, rtol=1e-5, atol=1e-8):
+            why = f"it starts at {start:g} everywhere in torch, and otherwise here: training from the start goes other ways"
+            yield Shortfall("parameter", name, "not comparable", why)
 
 
 def unfold_weight_norm(gradient: Array, g: Array, v: Array) -> tuple[Array, Array]:

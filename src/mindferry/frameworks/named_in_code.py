@@ -8,6 +8,14 @@ from types import CodeType
 from typing import Any
 
 MODE = frozenset({"training"})
+SURROUNDINGS = {  # what code may ask for beside its inputs, and the names by which it does
+    "float16": frozenset({"float16", "half", "autocast"}),
+    "bfloat16": frozenset({"bfloat16", "autocast"}),
+    "float64": frozenset({"float64", "double"}),
+    "the environment": frozenset({"environ", "getenv", "putenv"}),
+    "the time": frozenset({"perf_counter", "monotonic", "time_ns", "process_time", "datetime"}),
+    "files": frozenset({"open", "read_text", "write_text", "exists"}),
+}
 GAPS = frozenset({"isnan", "nan_to_num", "isfinite", "nansum", "nanmean", "nanmedian", "nanquantile"})
 
 
@@ -27,6 +35,15 @@ def asks_mode(model: Any) -> bool:
 def handles_gaps(model: Any) -> bool:
     """Whether its own code asks for what is no number: then it may be given some."""
     return any(names_any(kind, GAPS, "torch.") for kind in _own_kinds(model))
+
+
+def surroundings_asked(model: Any) -> list[str]:
+    """What the code of its own modules asks for beside the inputs: see SURROUNDINGS."""
+    return asked_by(_own_kinds(model), "torch.")
+
+
+def asked_by(kinds: set[type], framework: str) -> list[str]:
+    return [what for what, names in SURROUNDINGS.items() if any(names_any(kind, names, framework) for kind in kinds)]
 
 
 def _own_kinds(model: Any) -> set[type]:

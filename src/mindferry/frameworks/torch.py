@@ -15,7 +15,7 @@ from ..verify.nested_inputs import call
 from ..verify.nesting import leaves
 from ..verify.noise import measure_noise
 from ..verify.predict import batches, save
-from ..verify.surroundings import computed_buffers
+from ..verify.surroundings import computed_buffers, constant_parameters
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
 from ..verify.variants import variants
@@ -39,8 +39,8 @@ def record(request: RecordRequest, link: Link) -> None:
 
     try:
         if not (request.variant and "model" in link.state):  # the same model on other inputs
-            made = build_with_buffers(request.model, request.weights, request.seed, link)
-            link.state["model"], link.state["initial"] = made
+            made = build_with_starts(request.model, request.weights, request.seed, link)
+            link.state["model"], link.state["initial"], link.state["constants"] = made
         model, initial = link.state["model"], link.state["initial"]
         with far_weights(model, request.variant):
             write(
@@ -56,6 +56,7 @@ def record(request: RecordRequest, link: Link) -> None:
                 optimizer=find(request.optimizer) if request.optimizer else None,
                 steps=request.steps,
                 initial=initial,
+                constants=link.state["constants"] if not (request.variant or request.weights) else {},
                 is_quick=request.is_quick,
                 has_weights=request.has_weights,
                 is_rough=request.is_rough,
@@ -153,11 +154,11 @@ def _plain(value: Any) -> Any:
 
 
 def build_module(spec: str, weights: str, seed: int, link: Link) -> Any:
-    return build_with_buffers(spec, weights, seed, link)[0]
+    return build_with_starts(spec, weights, seed, link)[0]
 
 
-def build_with_buffers(spec: str, weights: str, seed: int, link: Link) -> tuple[Any, dict[str, Any]]:
-    """The model with its weights, and the buffers as its constructor made them."""
+def build_with_starts(spec: str, weights: str, seed: int, link: Link) -> tuple[Any, dict[str, Any], dict[str, float]]:
+    """The model with its weights, the buffers as its constructor made them, and parameters that start as constants."""
     import torch
 
     link.doing(f"building {spec}")
@@ -165,9 +166,9 @@ def build_with_buffers(spec: str, weights: str, seed: int, link: Link) -> tuple[
     model = build(spec)
     if not isinstance(model, torch.nn.Module):
         raise RecordError(f"{spec} gave a {type(model).__name__}, not a torch.nn.Module; check --model")
-    initial = computed_buffers(model)
+    initial, constants = computed_buffers(model), constant_parameters(model)
     if weights:
         load_weights(model, weights)
     else:
         shake(model, seed)
-    return model, initial
+    return model, initial, constants

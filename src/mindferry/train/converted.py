@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import MindferryError
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.watch.mindferry_watch.helper_package import as_one_module, gradient_functions
+from ..frameworks.watch.mindferry_watch.own_steps import OwnSteps
 from ..frameworks.worker import Link
 from .conduct import OURS, Loops, Saves, called_in, listening, saved_tensors
 from .exchange import Exchange, leaves, sample
@@ -66,6 +67,9 @@ class _Player:
         self.loops = Loops()
         self.depth = self.nesting = self.iterations = 0
         self.is_updating = False
+        self.own_steps = OwnSteps(
+            lambda optimizer: self.before_step(optimizer, ()), self.after_step, lambda: self.is_updating
+        )
         self.batch: tuple[int, ...] = ()
 
     def install(self, helpers: list[Any]) -> None:
@@ -80,7 +84,7 @@ class _Player:
         self._replay_batches(helpers)
         self._watch_saves(helpers)
         for helper in helpers:
-            self._watch_closures(helper)
+            self.own_steps.install(helper)
             self._watch_kept_gradients(helper)
             self._watch_groups(helper)
         self._watch_own_optimizers()
@@ -107,9 +111,9 @@ class _Player:
             finally:
                 player.depth -= 1
                 player.is_updating = False
-            if is_update:
+            if is_update and not player.own_steps.is_inside:
                 player.after_step(cell)
-            else:
+            elif not is_update:
                 player.after_network(cell, result)
             return result
 
@@ -138,37 +142,6 @@ class _Player:
         for helper in helpers:
             if hasattr(helper, "save"):
                 helper.save = watched(helper.save)
-
-    def _watch_closures(self, helper: Any) -> None:
-        """step(closure) is no call of a Cell: LBFGS's, and that of an optimizer that the project defines."""
-        base, player = getattr(helper, "Optimizer", None), self
-        if base is None:
-            return
-        original, watched = base.__init__, set[type]()
-
-        def watch_step(kind: Any) -> None:
-            own = kind.step
-
-            def step(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-                before = len(player.steps)
-                if not player.depth:
-                    player.before_step(optimizer, ())
-                result = own(optimizer, *args, **kwargs)
-                if not player.depth and len(player.steps) == before:  # its base's step() may be such a call
-                    player.after_step(optimizer)
-                return result
-
-            kind.step = step
-
-        def initialise(optimizer: Any, *args: Any, **kwargs: Any) -> None:
-            kind = type(optimizer)
-            is_own = hasattr(kind, "step") and kind.step.__module__ != base.__module__
-            if kind not in watched and (is_own or kind.__name__ == "LBFGS"):
-                watched.add(kind)
-                watch_step(kind)
-            original(optimizer, *args, **kwargs)
-
-        base.__init__ = initialise
 
     def _watch_gradients(self) -> None:
         import mindspore as ms

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import MindferryError
 from ..frameworks.named_in_code import is_modal
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
+from ..frameworks.watch.mindferry_watch.outer_steps import watch_steps
 from ..frameworks.worker import Link
 from .conduct import SAVED, Loops, Saves, called_in, listening, saved_tensors
 from .exchange import Exchange, leaves, sample
@@ -58,7 +59,6 @@ class Recorder:
 
     def install(self) -> None:
         from torch.nn.modules import module
-        from torch.optim import optimizer
 
         self.exchange.write_state("first", host_state())
         share_fresh_generators()
@@ -70,8 +70,7 @@ class Recorder:
         self._watch_saves()
         module.register_module_forward_pre_hook(self._before_forward)
         module.register_module_forward_hook(self._after_forward, always_call=True)
-        optimizer.register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: self.before_step(optimizer))
-        optimizer.register_optimizer_step_post_hook(lambda optimizer, args, kwargs: self.after_step(optimizer))
+        watch_steps(self.before_step, self.after_step)
 
     def _watch_loaders(self) -> None:
         from torch.utils.data import DataLoader

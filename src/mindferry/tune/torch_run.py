@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import MindferryError
 from ..frameworks.requests import Tuned, TuneRequest
+from ..frameworks.watch.mindferry_watch.outer_steps import watch_steps
 from ..frameworks.worker import Link
 from ..train.script import EnoughSteps, run_script
 from ..tune_record import Profile
@@ -58,7 +59,7 @@ class TorchWatch:
 
     def install(self) -> None:
         from torch.nn.modules import module
-        from torch.optim import Optimizer, optimizer
+        from torch.optim import Optimizer
 
         start, watch = Optimizer.__init__, self
 
@@ -73,16 +74,15 @@ class TorchWatch:
         module.register_module_forward_hook(self._after_forward, always_call=True)
         spans: list[Any] = []
 
-        def before(each: Any, args: Any, kwargs: Any) -> None:
+        def before(each: Any) -> None:
             spans.append(watch.clock.span("optimizer", type(each).__name__))
             spans[-1].__enter__()
 
-        def after(each: Any, args: Any, kwargs: Any) -> None:
+        def after(each: Any) -> None:
             spans.pop().__exit__(None, None, None)
             watch.after_step()
 
-        optimizer.register_optimizer_step_pre_hook(before)
-        optimizer.register_optimizer_step_post_hook(after)
+        watch_steps(before, after)
 
     def _watch_loaders(self) -> None:
         from torch.utils.data import DataLoader

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.generic]
 
 
-SAMPLE = 1 << 14
+SAMPLE = 1 << 12
 BLOCK = 1 << 15  # elements at a time: they stay in the processor's cache
 LARGE, GAP = 1e4, 100.0  # see scale.py
 

@@ -105,6 +105,11 @@ class ModeRecord:
         tuple[str, tuple[int, ...]], ...
     ] = ()  # module path and shape of every draw from shared numbers; of Keras alone
     left: dict[str, str] = field(default_factory=dict)  # attribute that a call leaves a tensor in -> key
+    later: dict[str, str] = field(default_factory=dict)  # buffer -> key of its value after `later_steps` more steps
+    later_steps: int = 0
+    outside: dict[str, str] = field(
+        default_factory=dict
+    )  # place outside of the modules -> key of a tensor; "": a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +162,10 @@ class Golden:
     asks_mode: bool = False  # the network's own code asks whether it trains
     source: str = "torch"  # or tensorflow
     defaults: dict[str, dict[str, Any]] = field(default_factory=dict)  # module path -> those of its forward's arguments
+    shared: tuple[tuple[str, ...], ...] = ()  # parameters that are two, and lie in one place
+    constants: dict[str, float] = field(default_factory=dict)  # parameters that start with one number everywhere
+    was_training: bool = True  # the mode in which its weights were read
+    asked: tuple[str, ...] = ()  # what the network's own code asks for beside its inputs
 
     @property
     def framework(self) -> str:
@@ -256,6 +265,10 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         facts.get("asks_mode", False),
         facts.get("source", "torch"),
         facts.get("defaults", {}),
+        tuple(tuple(names) for names in facts.get("shared", ())),
+        facts.get("constants", {}),
+        facts.get("was_training", True),
+        tuple(facts.get("asked", ())),
     )
 
 
@@ -300,4 +313,7 @@ def _mode(facts: dict[str, Any]) -> ModeRecord:
         facts.get("penalties", ""),
         tuple((path, tuple(shape)) for path, shape in facts.get("drawn", ())),
         facts.get("left", {}),
+        facts.get("later", {}),
+        facts.get("later_steps", 0),
+        facts.get("outside", {}),
     )

@@ -43,6 +43,7 @@ def coverage(
         *_parameters(golden, differences),
         *_branches(golden),
         *_states(golden),
+        *_shared(golden),
         *_settings(golden, measured.settings),
         *more,
     ]
@@ -170,6 +171,17 @@ def _states(golden: Golden) -> Iterator[Gap]:
         for name in dict.fromkeys((*record.kept, *(record.moved if record.gradients else ()))):
             if name not in called_again:
                 yield Gap("state", name, "not reached", f"{mode}: a call changes it, and no second call was compared")
+
+        for place, key in record.outside.items():
+            if not key:
+                why = f"{mode}: a call changes it, outside of the network's modules, and one call was compared"
+                yield Gap("state", place, "not reached", why)
+
+
+def _shared(golden: Golden) -> Iterator[Gap]:
+    for one, other in golden.shared:
+        why = f"it lies in the memory of {one} in torch: a step of the one is a step of the other"
+        yield Gap("update", other, "not comparable", why)
 
 
 def _branches(golden: Golden) -> Iterator[Gap]:

@@ -26,7 +26,7 @@ from .noise import is_near, measure_noise, with_noise
 from .other_settings import with_settings
 from .recorder import record
 from .result import Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
-from .surroundings import computed_buffers
+from .surroundings import computed_buffers, constant_parameters
 from .variants import floor_on
 
 
@@ -40,6 +40,7 @@ class _Pair:
     optimizers: tuple[Any, Any]
     initial: Buffers  # the cell's buffers as they were made
     made: dict[str, Any] | None  # and the module's, where that is known
+    constants: dict[str, float]  # the module's parameters that start with one number everywhere
     rule: Rule
     remake: Callable[[], Any] | None  # makes the module anew
     names: dict[str, str] = field(default_factory=dict)  # torch's parameters -> the cell's, once they are loaded
@@ -57,6 +58,7 @@ class _Pair:
                 inside=look.inside,
                 optimizer=made,
                 initial=self.made,
+                constants=self.constants,
                 remake=self.remake,
                 is_rough=look.is_rough,
             )
@@ -131,10 +133,11 @@ def compare(
     mindspore.runtime.launch_blocking()  # or an operator's error surfaces at a later one
     given = _inputs(inputs, seed)
     made = optimizers or (None, None)
-    first = computed_buffers(rebuild()) if rebuild is not None else None
-    pair = _Pair(
-        torch_module, cell, given, list(modes), seed, made, initial_buffers(cell), first, rule or Rule(), rebuild
-    )
+    fresh = rebuild() if rebuild is not None else None
+    first = computed_buffers(fresh) if fresh is not None else None
+    constants = constant_parameters(fresh) if fresh is not None else {}
+    starts = initial_buffers(cell), first, constants
+    pair = _Pair(torch_module, cell, given, list(modes), seed, made, *starts, rule or Rule(), rebuild)
     was_training = cell.training
     with tempfile.TemporaryDirectory(prefix="mindferry-") as folder:
         path = Path(folder) / "golden.safetensors"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 Tensor = Any  # torch.Tensor or mindspore.Tensor: both sides use this
 DEEPEST = 12  # an object that holds itself has no bottom
 PLAIN = (bool, int, float, complex, str, type(None))
 LARGEST = 1 << 16  # elements of a numpy array that are looked at
+ATTRIBUTE = " (an attribute)"
+FRAMEWORKS = ("torch", "mindspore", "numpy")
 NETWORKS = ("_modules", "_cells", "param_groups")  # what a module, a cell and an optimizer have
 
 
@@ -27,6 +29,13 @@ def leaves(value: Any, is_tensor: Callable[[Any], bool], objects: bool = False) 
     With `objects`, also those that are attributes of an object of a class that is nobody's container.
     """
     return [leaf for _, leaf in parts(value, is_tensor, objects) if is_tensor(leaf)]
+
+
+def tensors_at(place: str, value: Any, is_tensor: Callable[[Any], bool]) -> Iterator[tuple[str, Tensor]]:
+    """Each tensor in an attribute, with its place: `past`, `past[0]`, `cache[keys.0]`."""
+    for way, leaf in parts(value, is_tensor):
+        if is_tensor(leaf):
+            yield f"{place}[{way}]" if way else place, leaf
 
 
 def parts(
@@ -52,9 +61,15 @@ def containers(
         return
     for kind in (dict, list, tuple):
         if isinstance(value, kind):
-            yield way, kind.__name__
+            yield way, f"{kind.__name__}{_other_keys(value)}"
     for name, item in _items(value, True):
         yield from containers(item, is_tensor, f"{way}.{name}" if way else name, depth + 1)
+
+
+def _other_keys(value: Any) -> str:
+    """Which keys of a dictionary are no texts."""
+    kinds = sorted({type(key).__name__ for key in value} - {"str"}) if isinstance(value, dict) else []
+    return f" with keys of type {', '.join(kinds)}" if kinds else ""
 
 
 def _as_plain(value: Any) -> Any:
@@ -80,11 +95,12 @@ def rebuild(
         copied = copy.copy(value)  # keeps what a subclass holds beside its items
         for key in value:
             copied[key] = items[str(key)]
-        return copied
+        return _with_attributes(copied, items)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*items.values())
     if isinstance(value, list | tuple):
-        return type(value)(items.values())
+        made = type(value)(item for name, item in items.items() if not name.endswith(ATTRIBUTE))
+        return _with_attributes(made, items)
     if items and dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.replace(value, **items)
     if items:
@@ -97,15 +113,31 @@ def rebuild(
 
 def _items(value: Any, objects: bool) -> list[tuple[str, Any]]:
     if isinstance(value, dict):
-        return [(str(key), value[key]) for key in sorted(value, key=str)]
-    if isinstance(value, list | tuple):
-        return [(str(index), item) for index, item in enumerate(value)]  # MindSpore makes plain tuples of named ones
+        return [*((str(key), value[key]) for key in sorted(value, key=str)), *_beside(value, value.values(), objects)]
+    if isinstance(value, list | tuple):  # MindSpore makes plain tuples of named ones
+        return [*((str(index), item) for index, item in enumerate(value)), *_beside(value, value, objects)]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value) if f.init]
     if objects and _is_holder(value):
         held = vars(value)
         return [(name, held[name]) for name in sorted(held) if not name.startswith("__")]
     return []
+
+
+def _beside(value: Any, items: Iterable[Any], objects: bool) -> Iterator[tuple[str, Any]]:
+    """Attributes of a container of somebody's own class that are not among its items."""
+    if objects and type(value).__module__.partition(".")[0] not in ("builtins", "collections", *FRAMEWORKS):
+        inside, held = {id(item) for item in items}, getattr(value, "__dict__", {})
+        for name in sorted(held):
+            if not name.startswith("_") and id(held[name]) not in inside:
+                yield f"{name}{ATTRIBUTE}", held[name]
+
+
+def _with_attributes(value: Any, items: dict[str, Any]) -> Any:
+    for name, item in items.items():
+        if name.endswith(ATTRIBUTE):
+            object.__setattr__(value, name.removesuffix(ATTRIBUTE), item)
+    return value
 
 
 def _is_holder(value: Any) -> bool:

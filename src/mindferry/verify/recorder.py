@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..frameworks.named_in_code import asks_mode, is_modal
+from ..frameworks.named_in_code import asks_mode, is_modal, surroundings_asked
 from .alias import alias
 from .capture import Capture, is_tensor
 from .columns import chosen, small_columns
@@ -36,7 +36,7 @@ from .reach import Reach
 from .recorder_steps import record_mixed, record_second_call, record_second_step, record_training, record_updates
 from .scale import apart, has_fraction, in_parts, scale_of
 from .seeding import host_state, seeded
-from .state import Watch, same_state, without_gradients
+from .state import Watch, same_state, values_outside, without_gradients
 from .surroundings import (
     call_defaults,
     computed_buffers,
@@ -45,9 +45,10 @@ from .surroundings import (
     module_parts,
     output_structure,
     own_state,
+    shared_memory,
     tied_parameters,
 )
-from .written import json_errors, write_inputs, write_left, write_tensors, write_weights
+from .written import json_errors, write_inputs, write_left, write_outside, write_tensors, write_weights
 
 FORMAT = "mindferry golden 3"  # 2: no structure of the outputs, no initial buffers, no random numbers but dropout's
 Tensor = Any  # torch.Tensor
@@ -155,7 +156,7 @@ class Recorder:
         found: dict[str, list[Any]] = {"masks": [], "draws": []}
         fork = partial(self._fork, which) if self.inside and which != "whole" else None
         capture = Capture(self.model, mode, partial(self._visit, which), fork, self.is_quick)
-        watch = Watch(self.model) if not (self.jitter or self.is_measuring) and which != "own" else None
+        watch = Watch(self.model, self.is_quick) if not (self.jitter or self.is_measuring) and which != "own" else None
         try:
             jitter = jittering()(self.jitter * 10**6) if self.jitter else contextlib.nullcontext()
             kernels = as_mindspore()() if self.is_rough else contextlib.nullcontext()
@@ -189,14 +190,18 @@ class Recorder:
             if watch is not None:
                 changed = watch.changed()
                 facts |= {"kept": watch.changed(with_buffers=False), "moved": own_state(self.model, changed)}
+                facts["moved"] += watch.written()
                 facts["is_stateful"] = bool(changed)
                 facts["left"] = write_left(self.model, facts["kept"], self.writer, mode)
+                if not self.is_quick:
+                    facts["outside"] = write_outside(watch.outside, values_outside(self.model), self.writer, mode)
         if gradients and facts["gradients"]:
             total = self._total(mode, which, output, outputs, facts, dtype)
             facts["gradients"] = total is not None
             if total is not None:
                 self._backward(mode, which, total, facts, watched)
-        for name, buffer in self.model.named_buffers():
+        written = [(name, each) for name, each in self.model.named_parameters() if name in facts["moved"]]
+        for name, buffer in (*self.model.named_buffers(), *written):
             key = f"{mode}/buffer/{name}"
             if which == "write" and (mode == "train" or name in facts["moved"]):
                 facts["buffers"][name] = key
@@ -381,16 +386,22 @@ class Recorder:
         """Write a reference value, or note how far this run is from the one written."""
         tensor = tensor.detach()
         if which == "write":
+            self._keep_right(key, tensor)
+        elif key in self.errors:
+            right = self.writer.read(key).to(tensor.device)
+            found = apart(right, tensor, self.errors[key]) if right.shape == tensor.shape else float("inf")
+            self.errors[key][which] = max(found, self.errors[key].get(which, 0.0))
+
+    def _keep_right(self, key: str, tensor: Tensor) -> None:
+        import torch
+
+        with torch._C.DisableTorchFunction():  # what is done here, the network does not do
             kept = as_kept(tensor)
             measure = scale_of(kept)
             if measure["scale"] != measure["scale"]:
                 raise RecordError(f"the reference gives NaN in {describe(key)}; choose other inputs or weights")
             self.writer.write_kept(key, kept)
-            self.errors[key] = measure
-        elif key in self.errors:
-            right = self.writer.read(key).to(tensor.device)
-            found = apart(right, tensor, self.errors[key]) if right.shape == tensor.shape else float("inf")
-            self.errors[key][which] = max(found, self.errors[key].get(which, 0.0))
+        self.errors[key] = measure
 
 
 def record(
@@ -407,6 +418,7 @@ def record(
     optimizer: Callable[[Any], Any] | None = None,
     steps: int = 0,
     initial: dict[str, Tensor] | None = None,
+    constants: dict[str, float] | None = None,
     remake: Callable[[], Any] | None = None,
     is_quick: bool = False,
     has_weights: bool = True,
@@ -429,7 +441,11 @@ def record(
     inputs, targets = ([(n, v.to(device) if is_tensor(v) else v) for n, v in given] for given in (inputs, targets))
     writer = GoldenWriter(path, 4096 + 1500 * len(modes) * len(list(model.modules())))
     metadata: dict[str, Any] = {"format": FORMAT, "title": title, "torch": torch.__version__, "device": device}
-    metadata |= {"seed": seed, "weights": write_weights(model, writer) if has_weights else {}}
+    metadata |= {
+        "seed": seed,
+        "was_training": model.training,
+        "weights": write_weights(model, writer) if has_weights else {},
+    }
     metadata |= {"inputs": write_inputs("input", inputs, writer), "targets": write_inputs("target", targets, writer)}
     modules = () if is_quick else tuple(model.named_modules())  # on other inputs, what the network is was told before
     metadata["attributes"] = {path: plain_settings(module) for path, module in modules}
@@ -439,6 +455,7 @@ def record(
     metadata["loose"] = write_tensors("loose", loose_buffers(model) if has_weights else {}, writer)
     metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
     metadata |= {"asks_mode": asks_mode(model), "defaults": {} if is_quick else call_defaults(model)}
+    metadata |= {"shared": shared_memory(model), "constants": constants or {}, "asked": surroundings_asked(model)}
     metadata["trainable"] = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     reach = Reach(forward_codes(model))
     takes_gradients = plain if metadata["asks_mode"] else plain[-1:]

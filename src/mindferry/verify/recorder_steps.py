@@ -15,13 +15,14 @@ from .named import one_line
 from .nested_inputs import call
 from .nesting import leaves
 from .seeding import seeded
-from .state import same_state
+from .state import LIGHT, same_state
 from .update import run_steps, train_steps
 
 if TYPE_CHECKING:
     from .recorder import Recorder
 
 Tensor = Any  # torch.Tensor
+LATER = 12  # steps after the second
 
 
 def record_second_call(recorder: Recorder, mode: str, facts: dict[str, Any]) -> None:
@@ -51,6 +52,26 @@ def record_second_step(recorder: Recorder, mode: str, facts: dict[str, Any]) -> 
         with torch.no_grad(), seeded(recorder.seed):
             call(recorder.model, positional, named)
         record_second_call(recorder, mode, facts)
+        if facts["second"]:
+            _record_later(recorder, mode, facts)
+
+
+def _record_later(recorder: Recorder, mode: str, facts: dict[str, Any]) -> None:
+    """Of a light network, its own buffers after more steps: a place that runs over, a count that reaches a limit."""
+    import torch
+
+    names = {name for name, _ in recorder.model.named_buffers()} & set(facts["moved"])
+    if not names or sum(parameter.numel() for parameter in recorder.model.parameters()) > LIGHT:
+        return
+    with torch.no_grad(), seeded(recorder.seed):
+        for _ in range(LATER):
+            positional, named, _ = recorder.given(torch.float32, False)
+            call(recorder.model, positional, named)
+    facts["later"] = {name: f"{mode}/later/{name}" for name in sorted(names)}
+    facts["later_steps"] = LATER
+    buffers = dict(recorder.model.named_buffers())
+    for name, key in facts["later"].items():
+        recorder.writer.write(key, buffers[name])
 
 
 def record_updates(recorder: Recorder, make: Callable[[Any], Any]) -> dict[str, str]:

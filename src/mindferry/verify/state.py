@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from .outside import kept_outside
+
+LIGHT = 1 << 20  # parameters up to which copies cost nothing
 _TABLES = ("_parameters", "_buffers", "_modules")  # and every other dictionary of torch's own, which starts with "_"
 
 
@@ -17,11 +20,12 @@ def same_state(model: Any) -> Iterator[None]:
     Some networks change buffers in eval mode too, and some keep what they computed (a mask, a table of positions, a hidden
     state) in an attribute: every run has to start from the same.
     """
-    buffers, attributes = _buffers(model), _attributes(model)
+    buffers, attributes, weights = _buffers(model), _attributes(model), light_weights(model)
     try:
         yield
     finally:
         _restore_buffers(buffers)
+        _restore_weights(weights)
         _restore_attributes(attributes)
 
 
@@ -41,9 +45,17 @@ def without_gradients(model: Any) -> Iterator[None]:
 class Watch:
     """Tells which buffers and plain attributes are no longer what they were when it was made."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, is_quick: bool = False) -> None:
         self._buffers, self._attributes = _buffers(model), _attributes(model)
+        self._weights = light_weights(model)
         self._names = {id(module): name for name, module in model.named_modules()}
+        self.outside = {} if is_quick else values_outside(model)
+
+    def written(self) -> list[str]:
+        """Parameters that a call wrote into."""
+        import torch
+
+        return [name for name, weight, value in self._weights if not torch.equal(weight, value)]
 
     def changed(self, with_buffers: bool = True) -> list[str]:
         import torch
@@ -77,6 +89,21 @@ def _is_unchanged(value: Any, before: Any) -> bool:
     if isinstance(value, set):
         return bool(value == before)
     return len(value) == len(before) and all(one is other for one, other in zip(value, before, strict=True))
+
+
+def light_weights(model: Any) -> list[tuple[str, Any, Any]]:
+    """(name, parameter, copy) of each; of a large network none, where copies are dear."""
+    held = list(model.named_parameters())
+    is_light = sum(weight.numel() for _, weight in held) <= LIGHT
+    return [(name, weight, weight.detach().clone()) for name, weight in held] if is_light else []
+
+
+def _restore_weights(before: list[tuple[str, Any, Any]]) -> None:
+    import torch
+
+    for _, weight, value in before:
+        if not torch.equal(weight, value):
+            weight.data.copy_(value)
 
 
 def _buffers(model: Any) -> list[tuple[Any, str, Any, Any]]:
@@ -138,6 +165,12 @@ def _torch_names() -> frozenset[str]:
     import torch
 
     return frozenset(vars(torch.nn.Module())) | {"_is_hf_initialized", "_is_full_backward_hook"}
+
+
+def values_outside(model: Any) -> dict[str, Any]:
+    """What the network's own code keeps outside of its modules."""
+    own = [module for module in model.modules() if not type(module).__module__.startswith("torch.")]
+    return kept_outside(own, _is_plain_tensor, _torch_names())
 
 
 def _is_plain_tensor(value: Any) -> bool:

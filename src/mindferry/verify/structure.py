@@ -83,3 +83,13 @@ def _is_same(one: Any, other: Any) -> bool:
     if isinstance(other, complex):
         return bool(str(other) == one)
     return bool(one == other)
+
+
+def call_name(path: str, call: int) -> str:
+    return (path or "the network") + (f" (call {call + 1})" if call else "")
+
+
+def are_close(one: Any, other: Any) -> bool:
+    """Two plain numbers that were computed."""
+    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (one, other))
+    return numbers and math.isclose(one, other, rel_tol=1e-5, abs_tol=1e-7)

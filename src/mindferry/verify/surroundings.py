@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from itertools import pairwise
 from types import CodeType
 from typing import Any
 
@@ -11,6 +12,7 @@ from .capture import is_tensor
 from .nesting import Opaque, containers, parts
 
 Tensor = Any  # torch.Tensor
+SMALL = 4096  # elements of a parameter that may be a gain, a bias or a scale
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 
 
@@ -25,6 +27,27 @@ def tied_parameters(model: Any) -> list[list[str]]:
     for name, parameter in model.named_parameters(remove_duplicate=False):
         names.setdefault(id(parameter), []).append(name)
     return [found for found in names.values() if len(found) > 1]
+
+
+def shared_memory(model: Any) -> list[list[str]]:
+    """Pairs of parameters that are two, and lie in one place: a step of the one is a step of the other."""
+    places = []
+    for name, parameter in model.named_parameters():
+        if parameter.numel() and parameter.is_contiguous():
+            begin = parameter.data_ptr()
+            places.append((begin, begin + parameter.numel() * parameter.element_size(), name))
+    places.sort()
+    return [[one[2], other[2]] for one, other in pairwise(places) if other[0] < one[1]]
+
+
+def constant_parameters(model: Any) -> dict[str, float]:
+    """Those that start with one number everywhere: gains, biases, scales of branches."""
+    small = {name: each.detach() for name, each in model.named_parameters() if 1 < each.numel() <= SMALL}
+    return {
+        name: float(each.flatten()[0])
+        for name, each in small.items()
+        if each.is_floating_point() and bool((each == each.flatten()[0]).all())
+    }
 
 
 def module_parts(model: Any) -> dict[str, dict[str, Any]]:

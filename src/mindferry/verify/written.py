@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from .capture import is_tensor
 from .goldenfile import GoldenWriter
+from .nesting import tensors_at
+from .outside import moved, new_tensors
 from .scale import LARGE
 
 Tensor = Any  # torch.Tensor
@@ -43,14 +46,26 @@ def write_tensors(kind: str, tensors: dict[str, Tensor], writer: GoldenWriter) -
 
 
 def write_left(model: Any, names: list[str], writer: GoldenWriter, mode: str) -> dict[str, str]:
-    """Tensors that a call leaves in attributes: path -> key."""
+    """Tensors that a call leaves in attributes, alone or in a list: path -> key."""
     modules, keys = dict(model.named_modules()), {}
     for path in names:
         owner, _, name = path.rpartition(".")
-        value: Any = getattr(modules.get(owner), name, None)
-        if is_tensor(value) and not value.is_sparse:
-            keys[path] = f"{mode}/left/{path}"
-            writer.write(keys[path], value)
+        for place, value in tensors_at(path, getattr(modules.get(owner), name, None), is_tensor):
+            if not value.is_sparse:
+                keys[place] = f"{mode}/left/{place}"
+                writer.write(keys[place], value)
+    return keys
+
+
+def write_outside(
+    before: Mapping[str, Any], after: Mapping[str, Any], writer: GoldenWriter, mode: str
+) -> dict[str, str]:
+    """What a call changes outside of the modules: place -> key of a tensor, "" for a number."""
+    keys = dict.fromkeys(moved(before, after, is_tensor), "")
+    for place, tensor in new_tensors(before, after, is_tensor).items():
+        if not tensor.is_sparse:
+            keys[place] = f"{mode}/outside/{place}"
+            writer.write(keys[place], tensor)
     return keys
 
 

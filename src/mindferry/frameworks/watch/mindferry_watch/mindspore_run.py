@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .helper_package import gradient_functions
+from .own_steps import OwnSteps
 from .session import Session
 
 
@@ -16,6 +17,7 @@ class Steps:
         self.losses: list[float] = []
         self.nesting = self.depth = 0
         self.has_optimizer = False
+        self.own_steps = OwnSteps(lambda optimizer: None, self.after_step, lambda: self.depth > 0)
 
     def after_gradient(self, loss: Any) -> None:
         self.losses.append(float(loss.asnumpy().sum()))
@@ -56,7 +58,8 @@ def _watch_optimizers(steps: Steps) -> None:
             result = call(cell, *args, **kwargs)
         finally:
             steps.depth -= 1
-        steps.after_step(cell)
+        if not steps.own_steps.is_inside:
+            steps.after_step(cell)
         return result
 
     def noted_start(cell: Any, *args: Any, **kwargs: Any) -> None:
@@ -97,7 +100,7 @@ def watch_helpers(session: Session, helper: Any) -> None:
     if steps is None:
         return
     _watch_helper_optimizer(steps, helper)
-    _watch_closures(steps, helper)
+    steps.own_steps.install(helper)
     _watch_kept_gradients(steps, helper)
 
 
@@ -118,22 +121,6 @@ def _note_start(steps: Steps, kind: Any) -> None:
         original(optimizer, *args, **kwargs)
 
     kind.__init__ = start
-
-
-def _watch_closures(steps: Steps, helper: Any) -> None:
-    """LBFGS.step(closure) is no call of a Cell."""
-    kind = getattr(helper, "LBFGS", None)
-    if kind is None:
-        return
-    original = kind.step
-
-    def step(optimizer: Any, closure: Any) -> Any:
-        result = original(optimizer, closure)
-        if not steps.depth:
-            steps.after_step(optimizer)
-        return result
-
-    kind.step = step
 
 
 def _watch_kept_gradients(steps: Steps, helper: Any) -> None:

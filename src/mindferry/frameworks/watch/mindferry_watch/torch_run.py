@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .outer_steps import watch_steps
 from .seeds import Seeds, versions
 from .session import Session
 
@@ -48,9 +49,7 @@ class _Steps:
 
         torch.Tensor.backward = noted_backward
         optimizer.Optimizer.__init__ = noted_start
-        optimizer.register_optimizer_step_post_hook(
-            lambda made, *_: steps.after_step(float(made.param_groups[0]["lr"]))
-        )
+        watch_steps(lambda made: None, lambda made: steps.after_step(float(made.param_groups[0]["lr"])))
 
     def after_step(self, rate: float) -> None:
         losses, self.losses = self.losses, []

@@ -44,7 +44,7 @@ SNIPPETS = {
     findings.MF141: "x = torch.zeros(4)\ny = x.view(2, 2)\ny.add_(1)\nprint(x)\n",
     findings.MF142: "x = torch.zeros(3)\nz = x * 2\nprint(z.grad)\n",
     findings.MF150: "import mmcv\nx = torch.zeros(3)\n",
-    findings.MF201: NET + "loss = net(torch.ones(2, 3)).sum()\nloss.backward(create_graph=True)\nopt.step()\n",
+    findings.MF201: "def f(loss: torch.Tensor):\n    loss.backward()\n",
     findings.MF202: (
         NET + "out = net(torch.ones(2, 3))\nprint(out.sum().item())\nloss = out.sum()\nloss.backward()\nopt.step()\n"
         "loss2 = out.mean()\nloss2.backward()\nopt.step()\n"
@@ -54,7 +54,6 @@ SNIPPETS = {
         NET + "torch.set_grad_enabled(False)\ny = net(torch.ones(2, 3))\ntorch.set_grad_enabled(True)\n"
         "loss = net(torch.ones(2, 3)).sum()\nloss.backward()\nopt.step()\n"
     ),
-    findings.MF209: "def f(loss: torch.Tensor):\n    loss.backward()\n",
     findings.MF205: "def f(y: torch.Tensor, x: torch.Tensor):\n    return torch.autograd.grad(y, x)[0]\n",
     findings.MF207: "net = nn.SyncBatchNorm(3)\n",
     findings.MF208: (
@@ -101,6 +100,11 @@ def _not_in_style(folder: Path) -> ProjectConversion:
     )
     code += "    loss = (out - y).pow(2).mean() + out.sum()\n    loss.backward()\n    opt.step()\n"
     return convert(folder, Settings(style="model"), a__py=HEAD + code)
+
+
+def _recorded(folder: Path) -> ProjectConversion:
+    toml = "[convert]\nrecord_graphs = true\n"
+    return convert(folder, a__py=HEAD + SNIPPETS[findings.MF201], mindferry__toml=toml)
 
 
 def _native_instead(folder: Path) -> ProjectConversion:
@@ -161,6 +165,7 @@ PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
     findings.MF151: _notebook_installs,
     findings.MF152: _too_large_a_library,
     findings.MF206: _sometimes_unreached,
+    findings.MF209: _recorded,
     findings.MF210: _not_in_style,
     findings.MF211: _native_instead,
     findings.MF902: _not_copied,

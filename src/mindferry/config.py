@@ -18,6 +18,7 @@ MODULE = "-m "  # before the name of a module that is run as `python -m` runs it
 class Convert:
     exclude: tuple[str, ...] = ()  # files with no meaning after the migration; imports of them go too
     packages: tuple[str, ...] = ()  # `with = ["timm"]`: libraries that are brought along
+    record_graphs: bool = False  # where a backward() can't be lifted, record graphs as the code runs
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,8 @@ MF201 = Code(
     "backward() that was not lifted",
     "MindSpore takes the gradient of a function, so mindferry moves what leads to `loss.backward()` into one. Here it "
     "could not tell what belongs to that function; the finding says why.",
-    "Compute the loss in one function of its inputs, as docs/how-to/training.md shows, and convert again.",
+    "Compute the loss in one function of its inputs, as docs/how-to/training.md shows, and convert again; or convert "
+    "with `--record-graphs`, if the finding says so.",
 )
 MF202 = Code(
     "MF202",
@@ -246,9 +247,9 @@ MF209 = Code(
     Severity.WARNING,
     "backward() along a recorded graph",
     "MindSpore takes the gradient of a function, so mindferry moves what leads to `loss.backward()` into one. Here it "
-    "could not tell what belongs to that function; the finding says why. So the file records graphs while it runs, as "
-    "torch does, and takes gradients along them: the same numbers, in PyNative mode alone, by functions that MindSpore "
-    "doesn't document.",
+    "could not tell what belongs to that function; the finding says why. `--record-graphs` was given, so the file "
+    "records graphs while it runs, as torch does, and takes gradients along them: the same numbers, in PyNative mode "
+    "alone, by functions that MindSpore doesn't document.",
     "Nothing, if that will do. For a step that can be compiled, compute the loss in one function of its inputs, as "
     "docs/how-to/training.md shows, and convert again.",
 )

@@ -120,7 +120,7 @@ def read_advice() -> Iterator[tuple[str, str]]:
         yield from ((name, value) for name, value in vars(module).items() if name.isupper() and isinstance(value, str))
     yield from ((feature, advice) for _, feature, advice in features.CALLS)
     yield from (
-        ("MF209", each)
+        ("MF201", each)
         for each in (steps.PATTERN, steps.ALONG, graph_across_iterations.ADVICE, graph_from_caller.ADVICE)
     )
     yield from (("MF205", derivatives.PATTERN), ("MF102", torch_modules.CHOICE_ADVICE))

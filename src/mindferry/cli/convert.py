@@ -71,6 +71,11 @@ class ConvertCommand(click.Command):
     help="Native: MindSpore's own optimizers, schedules and tanh where they differ by rounding; a note says how far.",
 )
 @click.option(
+    "--record-graphs",
+    is_flag=True,
+    help="Where a backward() can't be lifted, record graphs as the code runs, by functions that MindSpore doesn't document.",
+)
+@click.option(
     "--helpers",
     type=click.Choice(HELPERS),
     default="module",
@@ -124,6 +129,7 @@ def command(
     jit: bool,
     jit_auto: bool,
     prefer: str,
+    record_graphs: bool,
     helpers: str,
     trainer: bool,
     tests: bool,
@@ -170,6 +176,7 @@ def command(
                 helpers=helpers,
                 jit_auto=jit_auto,
                 prefer=prefer,
+                record_graphs=record_graphs,
             ),
             workers=workers,
             texts=texts if diff else None,

@@ -109,6 +109,8 @@ def convert_project(
     previous = None if check else previous_conversion(path, output)
     if config.convert.packages:
         settings = replace(settings, packages=tuple(dict.fromkeys((*settings.packages, *config.convert.packages))))
+    if config.convert.record_graphs:
+        settings = replace(settings, record_graphs=True)
     if not uses_torch(layout) and not uses_second(layout) and not settings.packages:
         raise MindferryError(f"{path} uses no torch: there is nothing to convert")
     if settings.prefer == "native":

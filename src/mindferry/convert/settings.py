@@ -32,6 +32,7 @@ class Settings:
     helpers: str = "module"  # how ms_compat is written
     jit_auto: bool = False  # compile those steps of which it is known that they compile
     prefer: str = "exact"  # or MindSpore's own where it is not quite torch's
+    record_graphs: bool = False  # where a backward() can't be lifted, by functions that MindSpore doesn't document
     has_native_optimizers: bool = True  # as preferred; not where the project needs what torch's hold
     has_exact_optimizers: bool = False  # MindSpore's own where they compute the same: the project asks no more of them
 

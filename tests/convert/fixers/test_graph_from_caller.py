@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mindferry import convert_source
+from mindferry.convert.settings import Settings
+
+RECORDED = Settings(record_graphs=True)
 
 HEAD = """import torch
 import torch.nn as nn
@@ -31,10 +34,10 @@ class Pix:
 
 
 def refusals(code: str) -> list[str]:
-    return [each.message for each in convert_source(HEAD + code).findings if each.code == "MF209"]
+    return [each.message for each in convert_source(HEAD + code).findings if "not lifted" in each.message]
 
 
-def test_what_another_method_left_on_self_is_not_lifted_and_its_line_named() -> None:
+def test_what_another_method_left_on_self_is_refused_and_its_line_named() -> None:
     (message,) = refusals(PIX.format(forward="self.out = self.net(self.x)", read="out"))
     assert "self.out (line 17) was computed elsewhere" in message
 
@@ -64,7 +67,7 @@ for x, y in loader:
 """
 
 
-def test_a_graph_that_the_caller_passes_in_is_not_lifted_and_the_call_named() -> None:
+def test_a_graph_that_the_caller_passes_in_is_refused_and_the_call_named() -> None:
     for feats, given in (("backbone(x)", "feats"), ("x", "backbone(feats)"), ("backbone(x) * 2", "feats + 1")):
         (message,) = refusals(FUNCTION.format(feats=feats, given=given))
         assert "feats, as line 21 passes it, was computed elsewhere" in message
@@ -72,7 +75,7 @@ def test_a_graph_that_the_caller_passes_in_is_not_lifted_and_the_call_named() ->
         assert refusals(FUNCTION.format(feats=feats, given=given)) == []
 
 
-def test_gradients_switched_off_under_a_condition_are_not_lifted_in_a_loop_and_followed_in_a_network() -> None:
+def test_gradients_switched_off_under_a_condition_are_refused_in_a_loop_and_followed_in_a_network() -> None:
     block = "with torch.no_grad() if frozen else nullcontext():\n{0}    f = backbone(x)\n"
     (message,) = refusals(
         f"for x, y in loader:\n    {block.format('    ')}    loss = criterion(head(f), y)\n    loss.backward()\n    optimizer.step()\n"
@@ -222,7 +225,9 @@ def evaluate(batches):
 
 
 def test_a_scaler_that_is_given_the_loss_goes_along_its_graph_and_passes_its_options_on() -> None:
-    conversion = convert_source(HEAD + SCALER)
+    asked = convert_source(HEAD + SCALER).findings
+    assert [each.code for each in asked] == ["MF201"] and "--record-graphs" in asked[0].advice
+    conversion = convert_source(HEAD + SCALER, settings=RECORDED)
     assert {each.severity for each in conversion.findings} == {"warning"}
     assert "backward_along_graph(self._scaler.scale(loss), create_graph=create_graph)" in conversion.main
     assert "with ms_compat.no_grad():" in conversion.main and "record_graphs()\n" in conversion.main
@@ -231,4 +236,4 @@ def test_a_scaler_that_is_given_the_loss_goes_along_its_graph_and_passes_its_opt
 def test_a_second_derivative_is_not_recorded() -> None:
     for more in ("loss.backward(create_graph=True)", "torch.autograd.grad(loss, x, create_graph=True)"):
         code = f"def f(loss, x):\n    {more}\n    loss.backward()\n"
-        assert "MF201" in {each.code for each in convert_source(HEAD + code).findings}, more
+        assert "MF201" in {each.code for each in convert_source(HEAD + code, settings=RECORDED).findings}, more

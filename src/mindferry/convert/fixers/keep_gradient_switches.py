@@ -15,6 +15,8 @@ def is_needed(facts: Facts) -> bool:
     """A backward() of this file goes along such graphs, or one that is given losses from here."""
     from .training import steps
 
+    if not facts.settings.record_graphs:
+        return False
     found = facts.derived(steps.find)
     return bool(found.recorded) or (facts.reading.symbols.differentiates_arguments and not found.lifted)
 

@@ -17,6 +17,9 @@ from ...refused import Refused
 from .. import detach_no_grad_results
 from . import flow, graph_across_iterations, graph_from_caller, record_steps, sources
 
+RECORD = (
+    "; or convert with --record-graphs, and the step runs as it stands, by functions that MindSpore doesn't document"
+)
 PATTERN = (
     "compute the loss in a function and differentiate that: "
     "`loss, grads = ms.value_and_grad(forward_fn, None, optimizer.parameters)(...)`, then `optimizer(grads)`"
@@ -164,11 +167,13 @@ def find(facts: Facts) -> Steps:
                 calls[statement].refusal = str(reason)
     refused = [each for each in calls.values() if each.refusal]
     nested = record_steps.hold_derivatives(facts, (statement for one in lifted.all for statement in one.lifted))
-    if (refused or nested) and record_steps.are_recordable(facts, list(calls.values())):
+    is_recordable = (refused or nested) and record_steps.are_recordable(facts, list(calls.values()))
+    if is_recordable and facts.settings.record_graphs:
         for each in calls.values() if nested else ():
             each.refusal = each.refusal or "a gradient is taken inside of a loss, where MindSpore can't index a tensor"
         return Steps(recorded=list(calls.values()))
-    return Steps(lifted.all, [], [change for each in refused for change in _refuse(facts, each)])
+    otherwise = RECORD if is_recordable else ""
+    return Steps(lifted.all, [], [change for each in refused for change in _refuse(facts, each, otherwise)])
 
 
 def _calls(facts: Facts) -> Iterator[Called]:
@@ -206,8 +211,8 @@ def advice_for(facts: Facts, called: Called) -> str:
     return next((each.ADVICE for each in known if each.MARK in called.refusal), ALONG if is_given else PATTERN)
 
 
-def _refuse(facts: Facts, called: Called) -> list[Change]:
-    message, advice = f"this backward() was not lifted: {called.refusal}", advice_for(facts, called)
+def _refuse(facts: Facts, called: Called, otherwise: str) -> list[Change]:
+    message, advice = f"this backward() was not lifted: {called.refusal}", advice_for(facts, called) + otherwise
     return [claim_all(called.statement), facts.found(called.statement, findings.MF201, message, advice)]
 
 

@@ -88,6 +88,19 @@ def run():
     )
 
 
+def test_a_single_number_of_float64_leaves_the_type_of_an_array(both: Both) -> None:
+    same(
+        both,
+        """
+def run():
+    x, log = torch.from_numpy(X), torch.tensor(np.log(2.0))
+    given, one = torch.from_numpy(np.array(1.5)), torch.tensor(2.5, dtype=torch.float64)
+    results = [x + log, x - given, one + x, log + one, torch.tensor([1, 2]) + one, x - torch.tensor(np.sqrt(2.0))]
+    return [*results, [str(each.dtype).lower().rpartition(".")[2].endswith("float64") for each in results]]
+""",
+    )
+
+
 def test_a_block_on_a_device_computes_what_is_in_it(both: Both) -> None:
     same(
         both,

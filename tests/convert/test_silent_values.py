@@ -101,6 +101,25 @@ def run():
     )
 
 
+def test_a_name_that_is_computed_from_itself_is_added(both: Both) -> None:
+    same(
+        both,
+        """
+def run():
+    x, steps = torch.from_numpy(X), np.arange(6)
+    steps = steps - 1
+    total = x * 2
+    total += steps
+    a, b = 1.0, 2.0
+    for _ in range(2):
+        a = b + a
+        b = a - b
+        total += a
+    return [total]
+""",
+    )
+
+
 def test_a_block_on_a_device_computes_what_is_in_it(both: Both) -> None:
     same(
         both,

@@ -101,7 +101,7 @@ def run():
     )
 
 
-def test_a_name_that_is_computed_from_itself_is_added(both: Both) -> None:
+def test_arrays_are_added_wherever_they_come_from(both: Both) -> None:
     same(
         both,
         """
@@ -115,7 +115,17 @@ def run():
         a = b + a
         b = a - b
         total += a
-    return [total]
+    return [total, *of_arguments(x, X[0]), Weighted().of(x)]
+
+def of_arguments(x: torch.Tensor, array: np.ndarray):
+    return x + array, x * array
+
+class Weighted:
+    def __init__(self):
+        self.weights, self.scale = np.ones(6, dtype="float32"), np.log(3.0)
+
+    def of(self, x: torch.Tensor):
+        return x * self.weights + self.scale
 """,
     )
 

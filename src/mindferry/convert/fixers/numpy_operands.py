@@ -60,9 +60,11 @@ def _is_array(facts: Facts, node: ast.expr, seen: frozenset[str] = frozenset()) 
             return _is_array(facts, left, seen) or _is_array(facts, right, seen)
         case ast.Name(id=name) if name not in seen:
             values = [each for each in assigned_values(facts.reading, node) if not _mentions(each, name)]
-            return bool(values) and all(
-                not isinstance(each, ast.Name) and _is_array(facts, each, seen | {name}) for each in values
-            )
+            if not values:  # an argument, or one of several that are assigned at once
+                return facts.reading.type(node).kind == "ndarray"
+            return all(not isinstance(each, ast.Name) and _is_array(facts, each, seen | {name}) for each in values)
+        case ast.Attribute():
+            return facts.reading.type(node).kind == "ndarray"
     return False
 
 

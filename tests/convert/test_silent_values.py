@@ -75,6 +75,48 @@ def run():
     )
 
 
+def test_a_single_number_of_float64_leaves_the_type_of_an_array(both: Both) -> None:
+    same(
+        both,
+        """
+def run():
+    x, log = torch.from_numpy(X), torch.tensor(np.log(2.0))
+    given, one = torch.from_numpy(np.array(1.5)), torch.tensor(2.5, dtype=torch.float64)
+    results = [x + log, x - given, one + x, log + one, torch.tensor([1, 2]) + one, x - torch.tensor(np.sqrt(2.0))]
+    return [*results, [str(each.dtype).lower().rpartition(".")[2].endswith("float64") for each in results]]
+""",
+    )
+
+
+def test_arrays_are_added_wherever_they_come_from(both: Both) -> None:
+    same(
+        both,
+        """
+def run():
+    x, steps = torch.from_numpy(X), np.arange(6)
+    steps = steps - 1
+    total = x * 2
+    total += steps
+    a, b = 1.0, 2.0
+    for _ in range(2):
+        a = b + a
+        b = a - b
+        total += a
+    return [total, *of_arguments(x, X[0]), Weighted().of(x)]
+
+def of_arguments(x: torch.Tensor, array: np.ndarray):
+    return x + array, x * array
+
+class Weighted:
+    def __init__(self):
+        self.weights, self.scale = np.ones(6, dtype="float32"), np.log(3.0)
+
+    def of(self, x: torch.Tensor):
+        return x * self.weights + self.scale
+""",
+    )
+
+
 def test_a_block_on_a_device_computes_what_is_in_it(both: Both) -> None:
     same(
         both,

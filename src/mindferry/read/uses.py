@@ -57,6 +57,8 @@ class Use(Enum):
     BITWISE_NOT = "bitwise not"
     COMPLEX = "complex"  # what they return is complex
     COMPLEX_TYPE = "complex type"
+    FROM_NUMBER = "from number"  # makes a tensor of numbers that are there
+    DOUBLE = "double"
     TAKES_PARAMETER = "takes parameter"  # a parameter itself, not its values
     IMAGE_TO_ARRAY = "image to array"
     SEARCH = "search"  # gives places

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -191,6 +192,16 @@ class Names:
         earlier = bisect.bisect_left(starts, self.facts.source.start(name))
         return starts[earlier - 1] if earlier else -1
 
+    def values(self, name: ast.Name) -> Iterator[ast.expr]:
+        """What assignments in its scope give the name."""
+        for store in self.stores(self.scope(name), name.id):
+            statement = self.facts.parents.get(store)
+            own = own_value(store, statement, self.facts.parents)
+            if isinstance(statement, ast.Assign):
+                yield statement.value
+            elif own is not None:
+                yield own
+
     def is_gradient(self, name: ast.Name) -> bool:
         """`d_p = p.grad.data`: what it shares is the gradient's memory, not the parameter's."""
         parents = [self.facts.parents.get(use) for use in self.stores(self.scope(name), name.id)]
@@ -202,7 +213,7 @@ class Names:
     def _of_store(self, store: ast.Name) -> Binding:
         statement: ast.AST | None = self.facts.parents.get(store)
         is_part = isinstance(statement, ast.Tuple | ast.List | ast.Starred)
-        if (own := _own_value(store, statement, self.facts.parents)) is not None:
+        if (own := own_value(store, statement, self.facts.parents)) is not None:
             return self._of_value(own)
         while isinstance(statement, ast.Tuple | ast.List | ast.Starred):
             statement = self.facts.parents.get(statement)
@@ -264,7 +275,7 @@ def is_of_layout(node: ast.expr) -> bool:
     return False
 
 
-def _own_value(store: ast.Name, targets: ast.AST | None, parents: dict[ast.AST, ast.AST]) -> ast.expr | None:
+def own_value(store: ast.Name, targets: ast.AST | None, parents: dict[ast.AST, ast.AST]) -> ast.expr | None:
     """`ones(1)` for b in `a, b = zeros(1), ones(1)`."""
     if not isinstance(targets, ast.Tuple | ast.List) or not isinstance(assigned := parents.get(targets), ast.Assign):
         return None

@@ -40,17 +40,8 @@ def _slices_of(facts: Facts, entry: ast.expr) -> Iterator[ast.Subscript]:
     if isinstance(entry, ast.Subscript):
         yield entry
     elif isinstance(entry, ast.Name):
-        names = facts.derived(Names)
-        for store in names.stores(names.scope(entry), entry.id):
-            match facts.parents.get(store):
-                case ast.Assign(value=ast.Subscript() as value):
-                    yield value
-                case ast.Tuple() as targets:
-                    match facts.parents.get(targets):
-                        case ast.Assign(value=ast.Tuple(elts=values)) if len(values) == len(targets.elts):
-                            value = values[targets.elts.index(store)]
-                            if isinstance(value, ast.Subscript):
-                                yield value
+        values = facts.derived(Names).values(entry)
+        yield from (value for value in values if isinstance(value, ast.Subscript))
 
 
 def _is_simple(part: ast.expr) -> bool:

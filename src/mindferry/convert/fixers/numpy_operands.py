@@ -51,17 +51,26 @@ def _comparisons(facts: Facts) -> Iterator[ast.expr]:
                 yield one
 
 
-def _is_array(facts: Facts, node: ast.expr) -> bool:
+def _is_array(facts: Facts, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
     """Whether it is made as an array; np.sqrt(2) is a number, which the reading doesn't tell from one."""
     match node:
         case ast.Call(func=ast.Attribute(attr=name)):
             return name in MAKERS
         case ast.BinOp(left=left, right=right):
-            return _is_array(facts, left) or _is_array(facts, right)
-        case ast.Name():
-            values = list(assigned_values(facts.reading, node))
-            return bool(values) and all(not isinstance(each, ast.Name) and _is_array(facts, each) for each in values)
+            return _is_array(facts, left, seen) or _is_array(facts, right, seen)
+        case ast.Name(id=name) if name not in seen:
+            values = [each for each in assigned_values(facts.reading, node) if not _mentions(each, name)]
+            if not values:  # an argument, or one of several that are assigned at once
+                return facts.reading.type(node).kind == "ndarray"
+            return all(not isinstance(each, ast.Name) and _is_array(facts, each, seen | {name}) for each in values)
+        case ast.Attribute():
+            return facts.reading.type(node).kind == "ndarray"
     return False
+
+
+def _mentions(value: ast.expr, name: str) -> bool:
+    """`bins = bins - 1`: it stays what it was."""
+    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(value))
 
 
 def _is_numpy(facts: Facts, node: ast.expr) -> bool:

@@ -20,6 +20,21 @@ def add(input, other, alpha=1):
     return input + other if alpha == 1 else input + alpha * other
 
 
+def plus(input, other):
+    """input + other: beside an array, a single number of another precision changes no type."""
+    return fitted(input, other) + fitted(other, input)
+
+
+def minus(input, other):
+    """input - other, likewise."""
+    return fitted(input, other) - fitted(other, input)
+
+
+def fitted(number, array):
+    is_single = number.ndim == 0 and array.ndim > 0
+    return number.astype(array.dtype) if is_single and array.is_floating_point() else number
+
+
 def sub(input, other, alpha=1):
     """torch.sub."""
     return input - other if alpha == 1 else input - alpha * other

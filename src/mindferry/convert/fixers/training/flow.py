@@ -220,12 +220,12 @@ def surely_written(statements: Iterable[ast.stmt]) -> set[str]:
     found: set[str] = set()
     for each in statements:
         if isinstance(each, ast.If):
-            sides = [surely_written(side) for side in (each.body, each.orelse) if not _leaves(side)]
+            sides = [surely_written(side) for side in (each.body, each.orelse) if not leaves(side)]
             found |= set.intersection(*sides) if sides else set()
         elif isinstance(each, ast.With | ast.For | ast.While):
             found |= surely_written(each.body) | {name for part in _headers(each) for name in writes(part)}
         elif isinstance(each, ast.Try):
-            sides = [surely_written(side.body) for side in each.handlers if not _leaves(side.body)]
+            sides = [surely_written(side.body) for side in each.handlers if not leaves(side.body)]
             found |= surely_written(each.finalbody) | set.intersection(surely_written(each.body), *sides)
         elif isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(each.name)
@@ -236,7 +236,7 @@ def surely_written(statements: Iterable[ast.stmt]) -> set[str]:
     return found
 
 
-def _leaves(block: list[ast.stmt]) -> bool:
+def leaves(block: list[ast.stmt]) -> bool:
     return bool(block) and isinstance(block[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
 
 

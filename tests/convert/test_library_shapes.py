@@ -132,9 +132,21 @@ class Columns(Total):
         return super().forward(ctx, x, 0)
 
 
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, sizes, x, settings, y):
+        ctx.factor = settings["factor"] * len(sizes)
+        return x * y * ctx.factor
+
+    @staticmethod
+    def backward(ctx, g):
+        return None, g * ctx.factor, None, None
+
+
 class Net(nn.Module):
     def forward(self, x):
-        return Magnitude.apply(x, 0.5) + Spike.apply(x, 3.0) + Total.apply(x) + Columns.apply(x)
+        scaled = Scaled.apply([1, 2, 3], x, {"factor": 0.1, "name": "a", "more": (1, 2)}, x.detach())
+        return Magnitude.apply(x, 0.5) + Spike.apply(x, 3.0) + Total.apply(x) + Columns.apply(x) + scaled
 
 
 def run():

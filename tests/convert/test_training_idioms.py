@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from two_frameworks import Both, same
 
+from mindferry import convert_source
+
 
 def test_pairs_made_without_gradients_are_cut_off_one_by_one(both: Both) -> None:
     theirs, ours = both("""
@@ -356,3 +358,64 @@ def run():
     return found + [plain(net.fc.weight), plain(net.fc.bias)]
 """)
     assert same(ours, theirs)
+
+
+def test_a_target_that_is_chosen_by_a_setting_carries_no_graph(both: Both) -> None:
+    theirs, ours = both("""
+class Noise:
+    def __init__(self, kind):
+        self.kind = kind
+
+    def velocity(self, x, noise):
+        return noise * 0.5 - x
+
+
+def train(kind):
+    net, frozen, noise, found = nn.Linear(6, 6), nn.Linear(6, 6), Noise(kind), []
+    with torch.no_grad():
+        for layer in (net, frozen):
+            layer.weight.copy_(torch.from_numpy(X[:1]).expand(6, 6) * 0.1)
+            layer.bias.fill_(0.5)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for k in (1.0, 2.0):
+        x = frozen(torch.from_numpy(X * k))
+        if noise.kind == "epsilon":
+            target = torch.ones_like(x)
+        elif noise.kind == "velocity":
+            target = noise.velocity(x, torch.ones_like(x))
+        if kind == "epsilon":
+            scale = x.mean()
+        elif kind == "velocity":
+            scale = x.sum()
+        else:
+            raise ValueError(kind)
+        loss = ((net(x) - target) ** 2 * scale).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        found.append(loss.item())
+    return found
+
+
+def run():
+    return train("epsilon") + train("velocity")
+""")
+    assert same(ours, theirs)
+
+
+def test_a_state_that_goes_on_where_a_setting_says_so_carries_a_graph() -> None:
+    conversion = convert_source("""
+import torch
+from torch import nn
+
+def train(net, cell, data, fresh):
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    h = torch.zeros(2, 3)
+    for x in data:
+        if fresh:
+            h = cell(x, h)
+        loss = net(h).mean()
+        loss.backward()
+        optimizer.step()
+""")
+    assert any("carries the graph of earlier iterations" in each.message for each in conversion.findings)

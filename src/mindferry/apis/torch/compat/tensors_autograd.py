@@ -29,13 +29,16 @@ class FunctionContext:
 
 
 class FunctionCell(nn.Cell):
-    """One call of a Function, with its own gradient."""
+    """One call of a Function, with its own gradient. It is given the tensors alone: MindSpore takes lists and tables apart."""
 
     def __init__(self, function, inputs):
         super().__init__(auto_prefix=False)
         self.function, self.context = function, FunctionContext(inputs)
+        object.__setattr__(self, "given", inputs)  # parameters among them are not the cell's own
 
-    def construct(self, *inputs):
+    def construct(self, *tensors):
+        waiting = iter(tensors)
+        inputs = tuple(next(waiting) if isinstance(each, ms.Tensor) else each for each in self.given)
         if not hasattr(self.function, "setup_context"):
             return self.function.forward(self.context, *inputs)
         output = self.function.forward(*inputs)
@@ -43,12 +46,12 @@ class FunctionCell(nn.Cell):
         return output
 
     def bprop(self, *values):
-        inputs, gradient = values[:-2], values[-1]
+        tensors, gradient = values[:-2], values[-1]
         gradients = self.function.backward(self.context, *(gradient if isinstance(gradient, tuple) else (gradient,)))
         gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+        wanted = [given for given, each in zip(gradients, self.given, strict=False) if isinstance(each, ms.Tensor)]
         return tuple(
-            ops.zeros_like(each) if given is None and isinstance(each, ms.Tensor) else given
-            for each, given in zip(inputs, gradients, strict=False)
+            ops.zeros_like(each) if given is None else given for each, given in zip(tensors, wanted, strict=False)
         )
 
 
@@ -57,7 +60,7 @@ class Function:
 
     @classmethod
     def apply(cls, *inputs):
-        return FunctionCell(cls, inputs)(*inputs)
+        return FunctionCell(cls, inputs)(*(each for each in inputs if isinstance(each, ms.Tensor)))
 
 
 class no_context(contextlib.ContextDecorator):

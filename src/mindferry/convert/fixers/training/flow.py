@@ -229,15 +229,15 @@ def surely_written(statements: Iterable[ast.stmt]) -> set[str]:
     found: set[str] = set()
     for each in statements:
         if isinstance(each, ast.If):
-            sides = [surely_written(side) for side in (each.body, each.orelse) if not _leaves(side)]
+            sides = [surely_written(side) for side in (each.body, each.orelse) if not leaves(side)]
             found |= set.intersection(*sides) if sides else set()
         elif isinstance(each, ast.With | ast.For | ast.While):
             found |= surely_written(each.body) | {name for part in _headers(each) for name in writes(part)}
         elif isinstance(each, ast.Try):
-            sides = [surely_written(side.body) for side in each.handlers if not _leaves(side.body)]
+            sides = [surely_written(side.body) for side in each.handlers if not leaves(side.body)]
             found |= surely_written(each.finalbody) | set.intersection(surely_written(each.body), *sides)
         elif isinstance(each, ast.Match):
-            sides = [surely_written(case.body) for case in each.cases if not _leaves(case.body)]
+            sides = [surely_written(case.body) for case in each.cases if not leaves(case.body)]
             found |= set.intersection(*sides) if sides and _takes_the_rest(each.cases[-1]) else set()
         elif isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(each.name)
@@ -248,7 +248,7 @@ def surely_written(statements: Iterable[ast.stmt]) -> set[str]:
     return found
 
 
-def _leaves(block: list[ast.stmt]) -> bool:
+def leaves(block: list[ast.stmt]) -> bool:
     """Whether what stands behind the block is never reached from it."""
     match block[-1:]:
         case [
@@ -258,7 +258,7 @@ def _leaves(block: list[ast.stmt]) -> bool:
         case [ast.Expr(value=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)))]:
             return name in ENDING_CALLS
         case [ast.If(body=body, orelse=orelse)]:
-            return _leaves(body) and _leaves(orelse)
+            return leaves(body) and leaves(orelse)
     return False
 
 

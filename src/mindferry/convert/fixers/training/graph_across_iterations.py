@@ -27,11 +27,35 @@ def across_iterations(facts: Facts, statement: ast.stmt, loss: ast.expr, lifted:
         if region is None or (isinstance(region, ast.For) and name in flow.writes(region.target)):
             continue
         makers = [each for each in _simple(facts, region) if name in flow.writes(each)]
+        if _is_made_always_or_never(facts, name, makers, region):
+            continue
         carrying = [each for each in makers if _brings_graph(each, written) and not _is_cut(facts, each, name, written)]
         cuts = [each for each in makers if _is_cut(facts, each, name, written)]
         if carrying and not _suffices(facts, cuts, statement, region):
             return f"{name} (line {carrying[0].lineno}) {MARK}{_lines(cuts)}"
     return ""
+
+
+def _is_made_always_or_never(facts: Facts, name: str, makers: list[ast.stmt], region: ast.AST) -> bool:
+    """`if mode == "noise": target = noise elif …`: one condition, the same in each iteration, and read only behind it."""
+    outer = {_outermost_condition(facts, each, region) for each in makers}
+    if len(outer) != 1 or not isinstance(choice := outer.pop(), ast.If):
+        return False
+    tests = [each.test for each in walk(choice) if isinstance(each, ast.If)]
+    is_steady = not any(flow.reads(test) & flow.writes(region) for test in tests) and not any(
+        isinstance(each, ast.Call | ast.NamedExpr) for test in tests for each in walk(test)
+    )
+    end = facts.source.end(choice)
+    uses = [each for each in facts.source.named_within(name, region) if isinstance(each.ctx, ast.Load)]
+    return is_steady and all(facts.source.start(each) > end for each in uses)
+
+
+def _outermost_condition(facts: Facts, node: ast.AST, region: ast.AST) -> ast.If | None:
+    found, current = None, facts.parents.get(node)
+    while current is not None and current is not region:
+        found = current if isinstance(current, ast.If) else found
+        current = facts.parents.get(current)
+    return found
 
 
 def _brings_graph(statement: ast.stmt, written: set[str]) -> bool:

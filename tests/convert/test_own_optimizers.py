@@ -50,6 +50,15 @@ def converted(folder: Path, optimizer: str, extra: str = "print(loss)", settings
         ("optim.RMSprop(net.parameters(), eps=1)", "optim.RMSprop(net.trainable_params(), eps=float(1))"),
         ("optim.AdamW(net.parameters(), maximize=False)", "optim.AdamW(net.trainable_params())"),
         ("optim.AdamW(net.parameters(), maximize=True)", "ms_compat.AdamW(net.trainable_params(), maximize=True)"),
+        (
+            'optim.SGD([{"params": net.parameters()}], lr=0.1)',
+            'optim.SGD([{"params": ms_compat.parameters(net)}], lr=0.1)',
+        ),
+        (
+            "optim.SGD(list(net.parameters()) + list(other.parameters()), lr=0.1)",
+            "ms_compat.SGD(list(ms_compat.parameters(net)) + list(other.trainable_params()), lr=0.1)",
+        ),
+        ("optim.SGD(weights, lr=0.1)", "ms_compat.SGD(weights, lr=0.1)"),
         ("optim.RAdam(net.parameters())", "ms_compat.RAdam(net.trainable_params())"),
     ],
 )

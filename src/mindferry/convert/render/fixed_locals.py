@@ -56,8 +56,8 @@ def _once(text: str) -> str:
         for statement in (node for node in function.nodes if type(node) is ast.Assign):
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=value)) if name == value:
-                    if spans := _without(statement, function, offsets):
-                        return offsets.edited(spans)
+                    if gone := _without(statement, function, offsets):
+                        return offsets.edited(gone)
                 case ast.Assign(targets=[ast.Name(id=name)]) if function.is_plain(name):
                     spans = _spans(name, statement, function, shown, offsets)
                     if spans is not None:

@@ -94,6 +94,12 @@ def test_a_schedule_is_mindspores_own_only_beside_such_an_optimizer(tmp_path: Pa
         assert ("ms_compat.SGD" in text) == ("ms_compat" in own)
 
 
+def test_a_script_without_helpers_is_told_what_mindspore_needs(tmp_path: Path) -> None:
+    text = converted(tmp_path, "optim.SGD(net.parameters(), lr=0.1)")
+    assert "\nimport ms_compat  # " in text and "ms_compat." not in text
+    assert "\nprepare_cpu()\n" in (tmp_path / "out" / "ms_compat.py").read_text()
+
+
 def test_gradients_that_are_kept_on_parameters_need_torchs(tmp_path: Path) -> None:
     """Only the converted file tells: its steps could not be written as MindSpore's."""
     (tmp_path / "train.py").write_text(

@@ -29,6 +29,7 @@ def _fit_native(call: Call) -> None:
     if not is_shared or not all(map(_is_one_network, _groups(call.given.get("params")))) or not _has_one_root(call):
         call.use_like()
         return
+    call.name(f"{COMPAT}prepare_cpu")  # a script that trains is told what MindSpore needs, though it uses no helper
     call.set(**{name: None for name in UNSHARED if call.has(name)})
     for name in REALS:
         if call.has(name) and not isinstance(call.literal(name), float):

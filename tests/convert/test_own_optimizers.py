@@ -50,6 +50,15 @@ def converted(folder: Path, optimizer: str, extra: str = "print(loss)", settings
         ("optim.RMSprop(net.parameters(), eps=1)", "optim.RMSprop(net.trainable_params(), eps=float(1))"),
         ("optim.AdamW(net.parameters(), maximize=False)", "optim.AdamW(net.trainable_params())"),
         ("optim.AdamW(net.parameters(), maximize=True)", "ms_compat.AdamW(net.trainable_params(), maximize=True)"),
+        (
+            'optim.SGD([{"params": net.parameters()}], lr=0.1)',
+            'optim.SGD([{"params": ms_compat.parameters(net)}], lr=0.1)',
+        ),
+        (
+            "optim.SGD(list(net.parameters()) + list(other.parameters()), lr=0.1)",
+            "ms_compat.SGD(list(ms_compat.parameters(net)) + list(other.trainable_params()), lr=0.1)",
+        ),
+        ("optim.SGD(weights, lr=0.1)", "ms_compat.SGD(weights, lr=0.1)"),
         ("optim.RAdam(net.parameters())", "ms_compat.RAdam(net.trainable_params())"),
     ],
 )
@@ -83,6 +92,12 @@ def test_a_schedule_is_mindspores_own_only_beside_such_an_optimizer(tmp_path: Pa
         text = converted(folder, f"{sgd}\nschedule = {step.format(schedule)}", "schedule.step()")
         assert f"schedule = {own}\n" in text
         assert ("ms_compat.SGD" in text) == ("ms_compat" in own)
+
+
+def test_a_script_without_helpers_is_told_what_mindspore_needs(tmp_path: Path) -> None:
+    text = converted(tmp_path, "optim.SGD(net.parameters(), lr=0.1)")
+    assert "\nimport ms_compat  # " in text and "ms_compat." not in text
+    assert "\nprepare_cpu()\n" in (tmp_path / "out" / "ms_compat.py").read_text()
 
 
 def test_gradients_that_are_kept_on_parameters_need_torchs(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def converted(
 def test_optimizers_schedules_and_activations_are_mindspores_own(tmp_path: Path) -> None:
     text, result = converted(tmp_path, "Adam(net.parameters(), lr=0.05, fused=True)")
     assert "optim.Adam(net.trainable_params(), lr=0.05)" in text and "lr_scheduler.StepLR(optimizer" in text
-    assert "nn.Tanh()" in text and result.helpers == ()
+    assert "nn.Tanh()" in text and result.helpers == ("prepare_cpu",)
     notes = [finding for finding in result.findings if finding.code == "MF211"]
     assert {finding.rule.rpartition(".")[2] for finding in notes} == {"Adam", "StepLR", "Tanh"}
     assert all(finding.severity == "note" for finding in notes)

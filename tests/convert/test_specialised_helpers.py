@@ -188,6 +188,7 @@ def test_a_decided_and_or_or_keeps_its_value(before: str, after: str) -> None:
         ("def f(x):\n    is_mean = True\n    return x if is_mean else 2\n", "def f(x):\n    return x if True else 2\n"),
         ("def f(x):\n    y = x\n    return y + 1\n", "def f(x):\n    return x + 1\n"),
         ("def f(x):\n    y = x\n    x = 3\n    return y + x\n", "def f(x):\n    y = x\n    x = 3\n    return y + x\n"),
+        ("def f(x):\n    x = x\n    return x + 1\n", "def f(x):\n    return x + 1\n"),
         ("def f(x):\n    y = g(x)\n    return x\n", "def f(x):\n    y = g(x)\n    return x\n"),
         ("def f(x):\n    y = 1\n    return lambda: y\n", "def f(x):\n    y = 1\n    return lambda: y\n"),
         ("def f(x):\n    if x:\n        y = 1\n    return y\n", "def f(x):\n    if x:\n        y = 1\n    return y\n"),

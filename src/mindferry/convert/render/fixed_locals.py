@@ -55,6 +55,9 @@ def _once(text: str) -> str:
             return offsets.edited(returned)
         for statement in (node for node in function.nodes if type(node) is ast.Assign):
             match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=value)) if name == value:
+                    if gone := _without(statement, function, offsets):
+                        return offsets.edited(gone)
                 case ast.Assign(targets=[ast.Name(id=name)]) if function.is_plain(name):
                     spans = _spans(name, statement, function, shown, offsets)
                     if spans is not None:
@@ -82,13 +85,10 @@ def _spans(
     name: str, statement: ast.Assign, function: _Function, shown: set[ast.AST], offsets: Offsets
 ) -> list[Span] | None:
     reads = [node for node in function.names if node.id == name and type(node.ctx) is ast.Load]
-    first, last = offsets.line(statement.lineno), offsets.line((statement.end_lineno or 0) + 1)
-    is_alone = any(block == [statement] for block in function.blocks)
-    if is_alone or b"#" in offsets.data[first:last]:
+    if not (removed := _without(statement, function, offsets)):
         return None
-    removed = (first, last, "")
     if not reads:
-        return [removed] if _is_pure(statement.value) else None
+        return removed if _is_pure(statement.value) else None
     block = next(each for each in function.blocks if statement in each)
     within = {node for each in block for node in walk(each)}
     if any(node in shown or node not in within for node in reads):
@@ -97,7 +97,14 @@ def _spans(
     is_name = isinstance(value, ast.Name) and function.is_argument(value.id)
     if constant(value) is NOTHING and not is_name:
         return None
-    return [removed, *((offsets.start(node), offsets.end(node), offsets.of(value)) for node in reads)]
+    return [*removed, *((offsets.start(node), offsets.end(node), offsets.of(value)) for node in reads)]
+
+
+def _without(statement: ast.Assign, function: _Function, offsets: Offsets) -> list[Span]:
+    """The statement's lines, unless a comment or a block needs them."""
+    first, last = offsets.line(statement.lineno), offsets.line((statement.end_lineno or 0) + 1)
+    is_alone = any(block == [statement] for block in function.blocks)
+    return [] if is_alone or b"#" in offsets.data[first:last] else [(first, last, "")]
 
 
 def _is_pure(value: ast.expr) -> bool:

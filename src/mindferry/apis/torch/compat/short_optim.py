@@ -99,8 +99,9 @@ class ShortAdam(optim.Optimizer):
         # The kernel takes 1 - beta2 in float32, which is 1e-5 off for 0.999: its second moment is off by this factor.
         excess = math.sqrt(float(np.float32(1) - np.float32(beta2)) / (1 - beta2))
         root = ops.sqrt(-ops.expm1(self.steps * math.log(beta2 or 1e-45))) * excess
-        rate = self.lrs[0] / -ops.expm1(self.steps * math.log(beta1 or 1e-45))
+        size = self.lrs[0] * root / -ops.expm1(self.steps * math.log(beta1 or 1e-45))
+        eps = root * self.eps
         for p, m, v, grad in zip(self.parameters, self.exp_avg, self.exp_avg_sq, grads):
             grad = grad if self.decay == 0 else grad + p * self.decay
-            self.fused(p, m, v, 0.0, 0.0, rate * root, beta1, beta2, root * self.eps, grad)
+            self.fused(p, m, v, 0.0, 0.0, size, beta1, beta2, eps, grad)
         return True

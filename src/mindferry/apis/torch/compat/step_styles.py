@@ -41,7 +41,7 @@ class NetworkWithLoss(nn.Cell):
 
 def compiled_update(optimizer):
     """optimizer(grads), compiled. Learning rates may change later, other settings of the groups are compiled in."""
-    if isinstance(optimizer, nn.Optimizer) or not hasattr(optimizer, "update_group"):
+    if isinstance(optimizer, nn.Optimizer) or not (hasattr(optimizer, "update_group") or hasattr(optimizer, "fused")):
         return optimizer  # MindSpore's own are compiled already
 
     @ms.jit

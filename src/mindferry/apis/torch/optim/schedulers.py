@@ -1,7 +1,7 @@
 """torch.optim.lr_scheduler: the same classes, with rates as plain numbers.
 
-MindSpore's experimental schedulers are not used: they work in float32, have no state_dict, hand tensors to lambdas, and lack
-OneCycleLR and ChainedScheduler.
+MindSpore's experimental schedulers work in float32, have no state_dict, hand tensors to lambdas, and lack OneCycleLR and
+ChainedScheduler. Those that multiply by a constant now and then stand beside MindSpore's own optimizers (convert/own_optimizers.py).
 """
 
 from ... import Case, rule

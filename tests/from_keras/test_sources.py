@@ -330,9 +330,11 @@ def test_what_is_computed_otherwise_is_said(call: str, code: str, severity: str)
     assert [(each.code, each.severity, each.line) for each in found] == [(code, severity, 2)]
 
 
-def test_a_second_derivative_is_told_where_a_tape_may_be_around_another() -> None:
+def test_a_third_derivative_is_told_where_tapes_may_be_around_each_other() -> None:
     inner = "def slope(x):\n    with tf.GradientTape() as t:\n        t.watch(x)\n        y = x * x\n    return t.gradient(y, x)\n"
-    outer = "def step(w):\n    with tf.GradientTape() as t:\n        loss = {0}\n    return t.gradient(loss, w)\n"
-    head = "import tensorflow as tf\n\n"
-    said = [convert_source(head + inner + outer.format(each)).findings for each in ("slope(w)", "w * w")]
-    assert [[each.code for each in found] for found in said] == [["MF101"], []]
+    middle = inner.replace("slope", "curve").replace("x * x", "{0}")
+    outer = "def step(w):\n    with tf.GradientTape() as t:\n        loss = {1}\n    return t.gradient(loss, w)\n"
+    text = "import tensorflow as tf\n\n" + inner + middle + outer
+    pairs = [("slope(x)", "curve(w)"), ("slope(x)", "slope(w)"), ("x * x", "curve(w)"), ("x * x", "w * w")]
+    said = [convert_source(text.format(*each)).findings for each in pairs]
+    assert [[each.code for each in found] for found in said] == [["MF101"], [], [], []]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from mindferry import convert_source
 
@@ -85,3 +86,86 @@ averaged = trained(keras.optimizers.SGD(0.1, use_ema=True, ema_momentum=0.9))
     np.testing.assert_allclose(space["guarded"], space["usual"], rtol=1e-5)
     np.testing.assert_allclose(space["averaged"][:2], space["usual"][:2], rtol=1e-5)
     assert np.abs(np.array(space["averaged"][2:]) - space["usual"][2:]).min() > 1e-2
+
+
+def test_a_stack_of_layers_that_begins_with_text_predicts(tmp_path: Path) -> None:
+    code = """vectorize = layers.TextVectorization(max_tokens=20, output_sequence_length=4)
+vectorize.adapt(np.array(["the cat sat", "a dog"]))
+tokens = keras.Input((None,), dtype="int64")
+inner = keras.Model(tokens, layers.Dense(1)(layers.GlobalAveragePooling1D()(layers.Embedding(20, 4)(tokens))))
+texts = tf.constant(["a cat", "dog dog", "the"])
+whole = keras.Sequential([vectorize, inner, layers.Activation("sigmoid")]).predict(texts, verbose=0)
+parts = tf.sigmoid(inner(vectorize(texts))).numpy()
+"""
+    space = run(code, tmp_path)
+    assert space["whole"].shape == (3, 1)
+    np.testing.assert_allclose(space["whole"], space["parts"], rtol=1e-6)
+
+
+def test_a_network_that_is_not_to_be_trained_makes_no_step(tmp_path: Path) -> None:
+    code = """class Counted(keras.optimizers.Adam):
+    calls = 0
+
+    def apply_gradients(self, grads_and_vars):
+        Counted.calls += 1
+        return super().apply_gradients(grads_and_vars)
+
+
+rng = np.random.default_rng(0)
+half = keras.Sequential([keras.Input((4,)), layers.Dense(3, activation="relu"), layers.Dense(1)])
+half.compile(Counted(0.1), "mse")
+x, y = rng.normal(size=(8, 4)).astype("float32"), rng.normal(size=(8, 1)).astype("float32")
+half.trainable = False
+before = half.get_weights()
+losses = [float(half.train_on_batch(x, y)) for _ in range(2)]
+frozen_steps, after = Counted.calls, half.get_weights()
+half.trainable = True
+half.train_on_batch(x, y)
+steps = Counted.calls
+"""
+    space = run(code, tmp_path)
+    assert space["losses"][0] == space["losses"][1] > 0 and (space["frozen_steps"], space["steps"]) == (0, 1)
+    assert all(np.array_equal(one, other) for one, other in zip(space["before"], space["after"], strict=True))
+
+
+def test_a_gradient_within_a_loss_draws_new_numbers_every_time(tmp_path: Path) -> None:
+    code = """critic = keras.Sequential([keras.Input((4,)), layers.Dense(9, activation="sigmoid"), layers.Dropout(0.5), layers.Dense(1)])
+
+
+def penalty(x):
+    with tf.GradientTape() as inner:
+        inner.watch(x)
+        score = critic(x, training=True)
+    slope = inner.gradient(score, x)
+    return tf.reduce_sum(slope**2)
+
+
+def train_step(x):
+    with tf.GradientTape() as outer:
+        value = penalty(x)
+    return value, outer.gradient(value, critic.trainable_variables)
+
+
+x = tf.constant(np.random.default_rng(3).normal(size=(5, 4)).astype("float32"))
+"""
+    space = run(code, tmp_path)
+    x, values = space["x"], []
+    kernel = space["critic"].trainable_variables[0]
+    direction = np.random.default_rng(1).normal(size=kernel.shape).astype("float32")
+    for seed in range(3):
+
+        def seeded(function: Any, seed: int = seed) -> Any:
+            space["Chance"].generator = np.random.default_rng(seed)
+            return function(x)
+
+        value, gradients = seeded(space["train_step"])
+        values.append(float(value.asnumpy()))
+        assert values[-1] == pytest.approx(float(seeded(space["penalty"]).asnumpy()), rel=1e-5)
+        first, around = kernel.asnumpy().copy(), []
+        for sign in (1, -1):
+            space["assign"](kernel, first + sign * 1e-2 * direction)
+            around.append(float(seeded(space["penalty"]).asnumpy()))
+        space["assign"](kernel, first)
+        slope = float((gradients[0].asnumpy() * direction).sum())
+        assert slope == pytest.approx((around[0] - around[1]) / 2e-2, rel=2e-2, abs=1e-4)
+    assert len(set(values)) == 3

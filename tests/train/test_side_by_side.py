@@ -12,7 +12,7 @@ from mindferry.convert import convert_project
 from mindferry.errors import MindferryError
 from mindferry.frameworks.requests import TrainStep
 from mindferry.train import train_side_by_side
-from mindferry.train.side_by_side import allowed, compare_curves
+from mindferry.train.side_by_side import allowed, compare_curves, loss_floor
 
 REFERENCE = """
 import numpy as np, torch
@@ -127,3 +127,13 @@ def test_a_loss_that_is_not_a_number_on_one_side_is_a_difference() -> None:
     curves = compare_curves([TrainStep(1.0, 0.1, 1.0)], [TrainStep(float("nan"), 0.1, 1.0)], 1e-3, 0.0)
     assert not curves.passed
     assert curves.first_difference.startswith("step 1: loss nan against 1")
+
+
+def test_a_loss_that_is_nearly_zero_by_chance_is_compared_with_the_others() -> None:
+    reference = [TrainStep(loss, 0.1, 1.0) for loss in (0.5, 0.4, 0.3, 9.567e-06)]
+    close, off = ([*reference[:3], TrainStep(last, 0.1, 1.0)] for last in (9.593e-06, 9.567e-06 + 1e-6))
+    floor = loss_floor(reference)
+    assert not compare_curves(reference, close, 1e-3, 0.0).passed
+    assert compare_curves(reference, close, 1e-3, 0.0, (), floor).passed
+    assert not compare_curves(reference, off, 1e-3, 0.0, (), floor).passed
+    assert loss_floor([TrainStep(float("nan"), 0.1, 1.0)]) == 0.0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import statistics
 import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -27,6 +29,7 @@ from .reference import record
 from .updates import Updates, compare_updates
 
 DRIFT_FACTOR = 3.0  # how much farther than the reference's own rounding the conversion may be
+FLOOR = 1e-3  # of the median loss
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
 
 
@@ -74,7 +77,8 @@ def train_side_by_side(
         with Worker("mindspore", converted, reference=home, without=without, environment=environment) as worker:
             asked = replace(request, args=ours_args, helpers=conversion.helper_modules)
             ours = worker.ask(replay_keras if is_keras else replay, asked, note)
-        curves = compare_curves(theirs.steps, ours.steps, options.tolerance, time.monotonic() - started, own)
+        floor = loss_floor(theirs.steps) if is_keras else 0.0  # of torch's, the run in float64 tells
+        curves = compare_curves(theirs.steps, ours.steps, options.tolerance, time.monotonic() - started, own, floor)
         curves = replace(curves, framework=TITLES[source])
         updates = compare_updates(Exchange(Path(exchange)), len(theirs.steps), TITLES[source])
         curves = _with_updates(curves, updates)
@@ -108,10 +112,16 @@ def _cause(reference: Path, request: CauseRequest) -> str:
         return worker.ask(explain, request).cause
 
 
-def _apart(loss: float, reference: float) -> float:
+def loss_floor(steps: Sequence[TrainStep]) -> float:
+    """What a loss is compared with at least: that of a last batch of one row is nearly zero by chance, and then all rounding."""
+    losses = [abs(each.loss) for each in steps if math.isfinite(each.loss)]
+    return FLOOR * statistics.median(losses) if losses else 0.0
+
+
+def _apart(loss: float, reference: float, floor: float = 0.0) -> float:
     if loss != loss and reference != reference:
         return 0.0
-    difference = abs(loss - reference) / max(abs(reference), 1e-12)
+    difference = abs(loss - reference) / max(abs(reference), floor, 1e-12)
     return difference if difference == difference else float("inf")
 
 
@@ -126,10 +136,11 @@ def compare_curves(
     tolerance: float,
     seconds: float,
     drift: tuple[float, ...] = (),
+    floor: float = 0.0,
 ) -> Curves:
     worst, first = 0.0, ""
     for number, (theirs, ours) in enumerate(zip(reference, converted, strict=False)):
-        difference = _apart(ours.loss, theirs.loss)
+        difference = _apart(ours.loss, theirs.loss, floor)
         if difference > allowed(tolerance, number, drift) and not first:
             parameter = converted[max(number - 1, 0)].worst
             first = f"step {number + 1}: loss {ours.loss:.6g} against {theirs.loss:.6g}"

@@ -19,7 +19,8 @@ for name, what in (("load_model", "a saved network"), ("model_from_json", "a net
         f"keras.models.{name}",
         missing=f"{what} can't be read without Keras",
         strategy="equivalent",
-        advice="build the network with its code, and bring the weights: `mindferry weights convert model.keras -o model.ckpt`",
+        advice="build the network with its code, then `model.load_weights(path)` with the same path: a converted `save` writes the "
+        "weights there; a file of Keras' own is brought by `mindferry weights convert model.keras -o model.ckpt`",
     )
 rule(
     "keras.models.clone_model",

@@ -169,8 +169,11 @@ class Fitting:
             loss = self.compute_loss(x, y, y_pred, sample_weight)
             return self.optimizer.scale_loss(loss), loss, y_pred
 
-        (_, loss, y_pred), gradients = value_and_gradients(forward_fn, lambda: self.trainable_variables)
-        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+        if self.weights and not self.trainable_variables:  # as the first half of a GAN that was set to trainable=False
+            _, loss, y_pred = forward_fn()
+        else:
+            (_, loss, y_pred), gradients = value_and_gradients(forward_fn, lambda: self.trainable_variables)
+            self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
         self._track(loss, flat(x)[0].shape[0])
         return self.compute_metrics(x, y, y_pred, sample_weight)
 

@@ -9,6 +9,7 @@ from mindspore import Tensor, nn, ops
 from .activations import get_regularizer
 from .graph import call_on_symbols, is_symbolic
 from .initializers import get_initializer, initial_value, snake_case
+from .nested_gradients import graph_gradients, is_taken_again, rehearse, take_gradients
 from .random_values import Chance
 from .row_gradients import gradients_by_rows
 from .tensors import Calls, Names, as_dtype, as_tensor, assign, dtype_name, flat, is_float, make_variable, map_structure
@@ -351,15 +352,6 @@ def has_new_layers():
     return is_new
 
 
-def rehearse(forward):
-    """Run once so that layers make their weights; nothing is assigned to, and no metric is updated."""
-    before, Calls.is_rehearsal = Calls.is_rehearsal, True
-    try:
-        return forward()
-    finally:
-        Calls.is_rehearsal = before
-
-
 def _first_and_all(out):
     first = out[0] if isinstance(out, tuple) else out
     return ops.sum(first) if first.ndim else first, out
@@ -367,10 +359,13 @@ def _first_and_all(out):
 
 def _by_inputs(forward, sources):
     given = tuple(flat(sources))
-    function = ms.value_and_grad(
-        lambda *each: _first_and_all(forward(*each)), tuple(range(len(given))), None, has_aux=True
-    )
-    (_, out), gradients = function(*given)
+    taken = graph_gradients(forward, given) if is_taken_again() else None
+    if taken is None:
+        places = tuple(range(len(given)))
+        function = ms.value_and_grad(lambda *each: _first_and_all(forward(*each)), places, None, has_aux=True)
+        (_, out), gradients = take_gradients(function, *given)
+    else:
+        out, gradients = taken
     found = list(gradients) if isinstance(gradients, (list, tuple)) else [gradients]
     return out, found[0] if isinstance(sources, Tensor) else found
 
@@ -379,8 +374,12 @@ def _by_weights(forward, wanted):
     weights = distinct(flat(wanted))
     if not all(isinstance(each, ms.Parameter) for each in weights):
         raise ValueError("gradients are taken by variables, or by tensors that the tape watches")
-    take = ms.value_and_grad(lambda: _first_and_all(forward()), None, weights, has_aux=True)
-    (_, out), gradients = gradients_by_rows(take, weights)
+    taken = graph_gradients(forward, (), weights) if is_taken_again() else None
+    if taken is None:
+        take = ms.value_and_grad(lambda: _first_and_all(forward()), None, weights, has_aux=True)
+        (_, out), gradients = take_gradients(gradients_by_rows, take, weights)
+    else:
+        out, gradients = taken
     found = {id(weight): gradient for weight, gradient in zip(weights, gradients)}
     return out, map_structure(lambda weight: found[id(weight)], wanted)
 

@@ -4,7 +4,7 @@ import math
 
 import mindspore as ms
 import numpy as np
-from mindspore import Tensor, ops
+from mindspore import ops
 
 from .activations import (
     L1L2,
@@ -17,7 +17,7 @@ from .activations import (
 )
 from .layers_base import Layer
 from .products import einsum, product
-from .random_values import Chance, dropout_mask
+from .random_values import Chance, drawn_tensor, dropout_mask
 from .row_gradients import look_up
 from .tensors import as_dtype, as_tensor, assign, is_float
 
@@ -267,7 +267,7 @@ class AlphaDropout(Dropout):
         if not training or not self.rate:
             return inputs
         low = -1.6732632423543772 * 1.0507009873554805
-        kept = Tensor((Chance.generator.random(self.mask_shape(inputs)) >= self.rate).astype(np.float32))
+        kept = drawn_tensor(lambda: (Chance.generator.random(self.mask_shape(inputs)) >= self.rate).astype(np.float32))
         a = (1 - self.rate) ** -0.5 * (1 + self.rate * low**2) ** -0.5
         return a * (inputs * kept + low * (1 - kept)) - a * low * self.rate
 
@@ -280,7 +280,7 @@ class GaussianNoise(Layer):
     def call(self, inputs, training=False):
         if not training or not self.stddev:
             return inputs
-        return inputs + Tensor(Chance.generator.normal(0, self.stddev, inputs.shape).astype(np.float32))
+        return inputs + drawn_tensor(lambda: Chance.generator.normal(0, self.stddev, inputs.shape).astype(np.float32))
 
 
 class GaussianDropout(Layer):
@@ -292,7 +292,7 @@ class GaussianDropout(Layer):
         if not training or not self.rate:
             return inputs
         spread = math.sqrt(self.rate / (1 - self.rate))
-        return inputs * Tensor(Chance.generator.normal(1, spread, inputs.shape).astype(np.float32))
+        return inputs * drawn_tensor(lambda: Chance.generator.normal(1, spread, inputs.shape).astype(np.float32))
 
 
 class ActivityRegularization(Layer):

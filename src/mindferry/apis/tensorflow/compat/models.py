@@ -168,6 +168,12 @@ class Sequential(Model):
         self.graph.count = len(self.stack)
         self.built = True
 
+    def _ensure_built(self, args, kwargs):
+        """Of text no sample is made: the layers have their weights, or make them when they are called."""
+        if args and isinstance(args[0], np.ndarray) and args[0].dtype.kind in "USO":
+            self.built = True
+        super()._ensure_built(args, kwargs)
+
     def call(self, inputs, training=None, mask=None):
         mode = {} if training is None else {"training": training}
         for layer in self.stack:

@@ -11,6 +11,19 @@ class Chance:
     """Where first values and random numbers come from. The numbers differ from TensorFlow's; their distributions don't."""
 
     generator = np.random.default_rng()
+    noted = None  # tensors that were drawn, with the generator's states before and after: a list where they are wanted
+    given = None  # tensors to take instead, in the same order
+
+
+def drawn_tensor(make):
+    """A tensor of what `make` draws."""
+    before, numbers = Chance.generator.bit_generator.state, make()
+    if Chance.given is not None:
+        return Chance.given.pop(0)
+    made = Tensor(numbers)
+    if Chance.noted is not None:
+        Chance.noted.append((made, before, Chance.generator.bit_generator.state))
+    return made
 
 
 def set_seed(seed):
@@ -33,17 +46,17 @@ def _shape(shape):
 
 
 def random_normal(shape, mean=0.0, stddev=1.0, dtype="float32", seed=None, name=None):
-    made = Chance.generator.standard_normal(_shape(shape)).astype(dtype_name(dtype or "float32"))
-    return Tensor(made) * stddev + mean
+    kind = dtype_name(dtype or "float32")
+    return drawn_tensor(lambda: Chance.generator.standard_normal(_shape(shape)).astype(kind)) * stddev + mean
 
 
 def random_uniform(shape, minval=0, maxval=None, dtype="float32", seed=None, name=None):
     kind = dtype_name(dtype or "float32")
     shape = _shape(shape)
     if "int" in kind:
-        return Tensor(Chance.generator.integers(int(minval), int(maxval), shape).astype(kind))
+        return drawn_tensor(lambda: Chance.generator.integers(int(minval), int(maxval), shape).astype(kind))
     high = 1.0 if maxval is None else maxval
-    made = Tensor(Chance.generator.random(shape).astype(kind))
+    made = drawn_tensor(lambda: Chance.generator.random(shape).astype(kind))
     return made * (high - minval) + minval
 
 
@@ -58,7 +71,7 @@ def truncated_numbers(shape):
 
 
 def random_truncated_normal(shape, mean=0.0, stddev=1.0, dtype="float32", seed=None, name=None):
-    return Tensor(truncated_numbers(_shape(shape)).astype(dtype_name(dtype))) * stddev + mean
+    return drawn_tensor(lambda: truncated_numbers(_shape(shape)).astype(dtype_name(dtype))) * stddev + mean
 
 
 def random_shuffle(value, seed=None, name=None):
@@ -74,8 +87,7 @@ def random_categorical(logits, num_samples, dtype="int64", seed=None, name=None)
 
 def dropout_mask(shape, rate):
     """Zeros with the probability `rate`, and what makes up for them."""
-    kept = Chance.generator.random(tuple(shape)) >= rate
-    return Tensor((kept / (1 - rate)).astype(np.float32))
+    return drawn_tensor(lambda: ((Chance.generator.random(tuple(shape)) >= rate) / (1 - rate)).astype(np.float32))
 
 
 def tf_dropout(x, rate, noise_shape=None, seed=None, name=None):

@@ -32,10 +32,8 @@ from .tape_blocks import dedented, split_block
 
 TAPE = "tensorflow.GradientTape"
 ADVICE = "see MindSpore's value_and_grad: put what the tape records into a function that returns the loss first"
-SECOND_ORDER = (
-    "if this gradient is part of another tape's loss, MindSpore 2.10 loses terms of its derivative by the weights"
-)
-SECOND_ORDER_ADVICE = "compare with `mindferry verify`; keep reshapes, sums and slices out of what lies between"
+THIRD_ORDER = "of three gradients in each other, MindSpore 2.10 loses terms of the outermost where the inner ones reshape, sum or slice"
+THIRD_ORDER_ADVICE = "compare with `mindferry verify`; keep reshapes, sums and slices out of what lies between"
 VARIABLES = frozenset({"trainable_variables", "trainable_weights", "variables", "weights"})
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 
@@ -75,24 +73,27 @@ def plan(facts: Facts) -> Iterator[Change]:
             continue
         tape.function = names.take(tape.function)
         yield from _changes(facts, tape)
-        if tape.inputs and _has_others(facts, block):
-            yield facts.found(block, findings.MF101, f"{TAPE}: {SECOND_ORDER}", SECOND_ORDER_ADVICE, "warning", TAPE)
+        if tape.inputs and any(_tapes_around(facts, each) for each in _tapes_around(facts, block)):
+            yield facts.found(block, findings.MF101, f"{TAPE}: {THIRD_ORDER}", THIRD_ORDER_ADVICE, "warning", TAPE)
 
 
 def _is_tape(facts: Facts, call: ast.expr) -> bool:
     return isinstance(call, ast.Call) and facts.api(call.func) == TAPE
 
 
-def _has_others(facts: Facts, block: ast.With) -> bool:
-    """Whether another tape of the file is around this one, or may call the function that it stands in."""
+def _tapes_around(facts: Facts, block: ast.With) -> list[ast.With]:
+    """The tapes of the file that are around this one, or may call the function that it stands in."""
     scope = facts.enclosing(block, ast.FunctionDef, ast.AsyncFunctionDef)
     name = scope.name if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) else ""
-    others = [
-        each
-        for each in facts.source.of(ast.With)
-        if each is not block and any(_is_tape(facts, item.context_expr) for item in each.items)
+    calls = facts.derived(_calls_of_tapes)
+    return [each for each in calls if each is not block and (facts.is_within(block, each) or name in calls[each])]
+
+
+def _calls_of_tapes(facts: Facts) -> dict[ast.With, set[str]]:
+    blocks = [
+        each for each in facts.source.of(ast.With) if any(_is_tape(facts, item.context_expr) for item in each.items)
     ]
-    return any(facts.is_within(block, each) for each in others) or name in _reached(facts, others)
+    return {each: _reached(facts, [each]) for each in blocks}
 
 
 def _reached(facts: Facts, blocks: Iterable[ast.AST]) -> set[str]:

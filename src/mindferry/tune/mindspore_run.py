@@ -311,11 +311,7 @@ def is_graph_mode() -> bool:
     return bool(ms.get_context("mode") == ms.GRAPH_MODE)
 
 
-_OPTIMIZERS: dict[type, bool] = {}
-
-
+@functools.cache
 def is_optimizer_kind(kind: type) -> bool:
     """MindSpore's own, or the converted project's, whichever of our bases it has."""
-    if kind not in _OPTIMIZERS:
-        _OPTIMIZERS[kind] = any(base.__name__.endswith("Optimizer") for base in kind.__mro__)
-    return _OPTIMIZERS[kind]
+    return any(base.__name__.endswith("Optimizer") for base in kind.__mro__)

@@ -311,7 +311,11 @@ def is_graph_mode() -> bool:
     return bool(ms.get_context("mode") == ms.GRAPH_MODE)
 
 
-@functools.cache
+_OPTIMIZERS: dict[type, bool] = {}
+
+
 def is_optimizer_kind(kind: type) -> bool:
     """MindSpore's own, or the converted project's, whichever of our bases it has."""
-    return any(base.__name__.endswith("Optimizer") for base in kind.__mro__)
+    if kind not in _OPTIMIZERS:
+        _OPTIMIZERS[kind] = any(base.__name__.endswith("Optimizer") for base in kind.__mro__)
+    return _OPTIMIZERS[kind]

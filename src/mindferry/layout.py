@@ -209,27 +209,33 @@ def _module(root: Path, relative: str, is_package: bool) -> str:
 
 
 class Sources:
-    """A project's files, parsed once for all who read them, as long as there is room."""
+    """A project's files, parsed once for all who read them, as long as there is room; the last one whatever its size."""
 
     def __init__(self, room: int = ROOM) -> None:
         self._room = room
         self._kept: dict[Path, tuple[bytes, Source]] = {}
+        self._last: dict[Path, tuple[bytes, Source]] = {}  # there was no room for it
 
     def read(self, file: ProjectFile) -> Source:
-        if file.path in self._kept:
-            return self._kept[file.path][1]
+        if (known := self._kept.get(file.path) or self._last.get(file.path)) is not None:
+            return known[1]
         raw = read_regular(file.path, LARGEST_CODE)
+        self._last.clear()
         source = Source(raw, file.relative)
         if len(raw) <= self._room:
             self._room -= len(raw)
             self._kept[file.path] = raw, source
+        else:
+            self._last[file.path] = raw, source
         return source
 
     def take(self, file: ProjectFile, raw: bytes) -> Source:
         """For the last time, and of what the file holds by now."""
-        before, source = self._kept.pop(file.path, (b"", None))
-        self._room += len(before)
-        return source if source is not None and before == raw else Source(raw, file.relative)
+        known = self._last.pop(file.path, None)
+        self._last.clear()
+        if known is None and (known := self._kept.pop(file.path, None)) is not None:
+            self._room += len(known[0])
+        return known[1] if known is not None and known[0] == raw else Source(raw, file.relative)
 
 
 def read_symbols(layout: Layout, observation: Observation | None = None, sources: Sources | None = None) -> Symbols:
@@ -265,16 +271,22 @@ def _read_all(layout: Layout, seen: ObservedTypes, base: Symbols | None, sources
     symbols.excluded, symbols.seen, symbols.roots = excluded, seen, symbols.roots | roots
     symbols.beside = symbols.beside | _imported_by_users(layout, symbols.framework.roots)
     rules = table(symbols.framework.name)
-    rounds = (
-        2 if len(layout.python) <= SMALL else 1
-    )  # a small project is read twice: what a call tells may settle another call
-    for _ in range(rounds):
+    for _ in range(2 if _is_small(layout) else 1):  # what a call tells may settle another call
         for file in _imported_first(layout):
             try:
                 read(sources.read(file), symbols, file.module, file.is_package, rules.is_api)
             except Exception:  # whatever one file raises: its own conversion says so
                 continue
     return symbols
+
+
+def _is_small(layout: Layout) -> bool:
+    """Whether reading all of it once more takes no time to speak of."""
+    if len(layout.python) > SMALL:
+        return False
+    with contextlib.suppress(OSError):  # a file is gone: its own conversion says so
+        return sum(file.path.stat().st_size for file in layout.python) <= ROOM
+    return True
 
 
 def _package_of(layout: Layout, roots: frozenset[str]) -> frozenset[str]:

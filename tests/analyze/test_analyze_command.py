@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import subprocess
 import sys
@@ -72,6 +74,10 @@ def test_hostile_names_stay_text_in_every_format(tmp_path: Path, form: str) -> N
         assert "<script>" not in text and "<img" not in text and "alert(1)" in text
     if form == "html":
         HTMLParser().feed(text)
+        style = text.partition("<style>")[2].partition("</style>")[0]
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        policy = f"default-src 'none'; style-src 'sha256-{digest}'"
+        assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in text
 
 
 def test_sarif_names_rule_file_and_line(tmp_path: Path) -> None:

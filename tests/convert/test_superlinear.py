@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 
 import pytest
 
 from mindferry import convert_source
-from mindferry.convert.project import has_training_loop
+from mindferry.apis import framework
+from mindferry.convert.project import convert_project, has_training_loop
+from mindferry.convert.render.imports import HelpersImport
+from mindferry.convert.render.notebook import convert_notebook
+from mindferry.convert.settings import Settings
+from mindferry.read.symbols import Symbols
 
 HEAD = "import torch\nimport torch.nn as nn\n\n"
 
@@ -109,7 +118,58 @@ def _derivatives(count: int) -> str:
     return HEAD + "".join(one.format(i) for i in range(count))
 
 
-def _calls(text: str) -> int:
+def _parts(head: str, part: str) -> Callable[[int], str]:
+    """A file of many parts, each with a number of its own."""
+    return lambda count: HEAD + head + "".join(part.replace("#", str(number)) for number in range(count))
+
+
+LAYERS = (
+    "class Net#(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.act = nn.ReLU(inplace=True)\n"
+)
+NESTED = (
+    "def outer#(x):\n    y = x * 2\n    def inner(z):\n        z.add_(1)\n        return torch.abs(z) + y\n"
+    "    inner(y)\n    return y\n"
+)
+METHODS = "class A#:\n    def update(self, x, y):\n        x.add_(y)\n        self.update(y, x)\n        return y\n"
+HEIRS = "class Heir#(Base):\n    def forward(self, x):\n        return super().forward(x).view(-1)\n"
+CALLED = (
+    "class Part#:\n    def forward(self, x):\n        return torch.relu(x)\n\ny# = Part#().forward(torch.ones(3))\n"
+)
+CLIPPED = (
+    "def train#(model, loader):\n    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    "    for x, y in loader:\n        optimizer.zero_grad()\n        loss = nn.functional.mse_loss(model(x), y)\n"
+    "        loss.backward()\n        nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n        optimizer.step()\n"
+)
+PLACED = (
+    "def run#(x, device):\n    return x.to(device)\n\n"
+    "def main#(x):\n    device = torch.device('cuda')\n    return run#(x.to(device), device)\n"
+)
+RESULTS = "def add#(x, k):\n    out = torch.empty(3)\n    torch.add(x, k, out=out)\n    return torch.tensor(k) + out\n"
+SAME_NAMES = (
+    "def penalty#(net, x):\n    x = x.detach().requires_grad_(True)\n    out = net(x) * #\n"
+    "    g, = torch.autograd.grad(out.sum(), x, create_graph=True)\n    return g.norm()\n"
+)
+DATA = (
+    "class Data#(torch.utils.data.Dataset):\n    def __len__(self):\n        return #\n\n"
+    "    def __getitem__(self, index):\n        return torch.ones(index)\n\nfirst# = Data#()[0]\n"
+)
+
+
+def _one_line(count: int) -> str:
+    """Every finding stands in the same line."""
+    return f"{HEAD}x = [{', '.join(f'torch.ops.lib.part{number}(1)' for number in range(count))}]\n"
+
+
+def _notebook(count: int) -> bytes:
+    """Cells of code, each of which magics stand in."""
+    text = "import torch\n" + "!ls\n" * 30 + "x = torch.zeros(2).view(-1)\n"
+    cell = {"cell_type": "code", "metadata": {}, "source": text, "outputs": [], "execution_count": None}
+    return json.dumps({"cells": [cell] * count, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+
+
+def _work(action: Callable[[], object]) -> int:
+    """How many functions it calls."""
     count = 0
 
     def note(frame: FrameType, event: str, given: object) -> None:
@@ -118,10 +178,14 @@ def _calls(text: str) -> int:
 
     sys.setprofile(note)
     try:
-        convert_source(text)
+        action()
     finally:
         sys.setprofile(None)
     return count
+
+
+def _calls(text: str) -> int:
+    return _work(lambda: convert_source(text))
 
 
 @pytest.mark.parametrize(
@@ -140,13 +204,55 @@ def _calls(text: str) -> int:
         (_long_function, 30),
         (_branches, 60),
         (_derivatives, 30),
+        (_parts("", LAYERS), 200),
+        (_parts("", NESTED), 100),
+        (_parts("", METHODS), 100),
+        (_parts("class Base(nn.Module):\n    pass\n", HEIRS), 100),
+        (_parts("", CALLED), 80),
+        (_parts("", CLIPPED), 40),
+        (_parts("", PLACED), 80),
+        (_parts("", RESULTS), 80),
+        (_parts("", DATA), 60),
+        (_one_line, 200),
     ],
 )
 def test_twice_the_code_is_not_four_times_the_work(make: object, count: int) -> None:
     assert callable(make)
     convert_source(make(4))  # the table of rules is read once
     small, large = _calls(make(count)), _calls(make(2 * count))
-    assert large < 2.6 * small
+    assert large < 2.4 * small
+
+
+def test_a_name_that_many_functions_want_does_not_grow() -> None:
+    names = re.findall(r"def (out\w+)\(", convert_source(_parts("", SAME_NAMES)(40)).code)
+    assert len(set(names)) == 40
+    assert names[:3] == ["output_of", "output_of_", "output_of_2"] and names[-1] == "output_of_39"
+
+
+def test_twice_the_cells_are_not_four_times_the_work() -> None:
+    def convert(count: int) -> int:
+        raw, symbols = _notebook(count), Symbols(framework())
+        return _work(lambda: convert_notebook(raw, "a.ipynb", symbols, HelpersImport(), Settings()))
+
+    convert(2)
+    assert convert(40) < 2.4 * convert(20)
+
+
+def test_twice_the_files_are_not_four_times_the_work(tmp_path: Path) -> None:
+    """Of a project whose every file takes something from the one before."""
+
+    def convert(count: int) -> int:
+        folder = tmp_path / f"of{count}"
+        folder.mkdir()
+        for number in range(count):
+            text = f"import torch\nfrom part{number - 1} import f{number - 1}\n" if number else "import torch\n"
+            used = f"f{number - 1}(x)" if number else "x"
+            text += f"\ndef f{number}(x: torch.Tensor):\n    return {used}.view(-1)\n"
+            (folder / f"part{number}.py").write_text(text)
+        return _work(lambda: convert_project(folder, tmp_path / "never", check=True))
+
+    convert(2)
+    assert convert(240) < 2.4 * convert(120)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ from .fixers.tensorflow.graph_code import refuse_graph_code
 from .from_observation import mark_observed
 from .gather import gather
 from .ledger import account
+from .older_files import older_findings
 from .plan import Plan
 from .references import is_type_position, target_of_reference
 from .render.comment_out_decorators import comment_out
@@ -91,7 +92,7 @@ class PlannedFile:
     def write(self, helpers: HelpersImport | None = IMPORTED) -> FileResult:
         """With the helpers imported so; None defines them in the file itself."""
         result = self._written(helpers)
-        result.findings.extend(_older_lines(self.given))
+        result.findings.extend(older_findings(self.given, self.facts, self.lines))
         return result
 
     def _written(self, helpers: HelpersImport | None) -> FileResult:
@@ -112,15 +113,6 @@ class PlannedFile:
             for each in result.findings
         ]
         return result
-
-
-def _older_lines(source: Source) -> list[Finding]:
-    """What was not Python 3 in the file and is in its conversion: one finding a kind, at the first of its lines."""
-    first = {each.what: each.line for each in reversed(source.mended)}
-    return [
-        Finding(findings.MF908, "warning", source.path, line, 1, *what.value)
-        for what, line in sorted(first.items(), key=lambda each: each[1])
-    ]
 
 
 def plan_file(

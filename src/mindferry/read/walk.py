@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections import defaultdict
 from typing import Any
 
@@ -47,6 +48,12 @@ def walk(root: ast.AST) -> list[ast.AST]:
             elif value is not None:
                 append(value)
     return found
+
+
+@functools.lru_cache(maxsize=1024)
+def walk_again(root: ast.AST) -> tuple[ast.AST, ...]:
+    """The same for those who ask for a few statements many times over, when nothing changes in them any more."""
+    return tuple(walk(root))
 
 
 def by_kind(root: ast.AST) -> dict[type, list[Any]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ...read.source import is_negative_infinity
+from ...read.source import NEGATIVE_INFINITIES, is_negative_infinity
 from ...read.walk import by_kind
 from .folded import NOTHING, constant
 
@@ -282,8 +282,12 @@ def _is_own_grad(node: ast.Attribute) -> bool:
 
 def _add_values(nodes: Nodes, use: ProjectUse) -> None:
     """What tensors may hold that MindSpore's own losses can't take."""
-    kinds = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Attribute)
-    use.writes_negative_infinity = any(is_negative_infinity(node) for kind in kinds for node in nodes[kind])
+    texts = (node.value for node in nodes[ast.Constant] if type(node.value) is str)
+    use.writes_negative_infinity = (
+        any(text.strip().lower() in NEGATIVE_INFINITIES for text in texts)
+        or any(node.attr == "NINF" for node in nodes[ast.Attribute])
+        or any(is_negative_infinity(node) for kind in (ast.UnaryOp, ast.BinOp) for node in nodes[kind])
+    )
     use.selects = bool(SELECTING & use.mentioned) or any(looks_like_mask(each.slice) for each in nodes[ast.Subscript])
 
 

@@ -226,16 +226,15 @@ def _masked_at_once(lines: list[str], marks: Marks) -> str | None:
     ]
     if sum(begins) < MANY_MAGICS:
         return None
-    trial = Marks(marks.word, list(marks.magics))
-    hidden = []
+    before, hidden = len(marks.magics), []
     for line, is_magic in zip(lines, begins, strict=True):
         indent = line[: len(line) - len(line.lstrip())]
-        hidden.append(f"{indent}pass  {trial.magic(line[len(indent) :])}" if is_magic else line)
+        hidden.append(f"{indent}pass  {marks.magic(line[len(indent) :])}" if is_magic else line)
     try:
         ast.parse("\n".join(hidden))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        del marks.magics[before:]
         return None
-    marks.magics[:] = trial.magics
     return "\n".join(hidden)
 
 

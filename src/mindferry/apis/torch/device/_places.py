@@ -84,7 +84,10 @@ def _is_read_there(name: str, function: str, call: Call) -> bool:
 def _arguments_by_definition(reading: Reading) -> dict[str, set[str]]:
     """What the functions and classes of the file take, those inside them included."""
     found: dict[str, set[str]] = {}
-    definitions = (*reading.source.of(ast.FunctionDef), *reading.source.of(ast.ClassDef))
+    definitions: list[ast.FunctionDef | ast.ClassDef] = [
+        *reading.source.of(ast.FunctionDef),
+        *reading.source.of(ast.ClassDef),
+    ]
     for each in definitions:
         parts = reading.source.walk(each)
         found.setdefault(each.name, set()).update(part.arg for part in parts if isinstance(part, ast.arg))

@@ -7,7 +7,7 @@ import builtins
 import re
 from collections.abc import Iterator
 
-from ....read.walk import walk
+from ....read.walk import walk_again as walk
 from ...facts import Facts
 from ...refused import Refused
 from .draft import Draft

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from .... import findings
 from ....read.uses import Use
-from ....read.walk import walk
+from ....read.walk import walk_again as walk
 from ...facts import Facts
 from ...free_names import FreeNames
 from ...plan import Change, Edit, InsertBefore, RemoveStatement, ReplaceNode, claim, claim_all

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from ....read.walk import walk
+from ....read.walk import walk_again as walk
 from ...facts import Facts
 from . import flow, sources
 from .steps import Backward

@@ -8,7 +8,8 @@ import functools
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
 
-from ....read.walk import children_of, walk
+from ....read.walk import children_of
+from ....read.walk import walk_again as walk
 from ...facts import Facts
 
 UPDATES = ("backward", "manual_backward", "step", "zero_grad")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ....read.guesses import looks_like_detaching
-from ....read.walk import walk
+from ....read.walk import walk_again as walk
 from ...facts import Facts
 from . import flow
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from ....read.walk import children_of, walk
+from ....read.walk import children_of
+from ....read.walk import walk_again as walk
 from ...facts import Facts
 from .. import detach_no_grad_results
 from . import flow, sources

@@ -7,7 +7,7 @@ import bisect
 import sys
 
 from ....read.guesses import looks_like_optimizer_wrapper
-from ....read.walk import walk
+from ....read.walk import walk_again as walk
 from ...facts import Facts
 from ...free_names import FreeNames
 from ...refused import Refused

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ....read.guesses import looks_like_loss
 from ....read.uses import Use
-from ....read.walk import walk
+from ....read.walk import walk_again as walk
 from ...facts import Facts
 from . import flow, sources
 from .steps import Backward, Clip, clears, is_optimizer_method

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ....read.walk import walk
+from ....read.walk import walk_again as walk
 from ...facts import Facts
 from . import flow
 from .steps import Backward

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from ....read.framework import Role
 from ....read.guesses import looks_like_loss
 from ....read.networks import is_named_like_network
-from ....read.walk import children_of, walk
+from ....read.walk import children_of
+from ....read.walk import walk_again as walk
 from ...facts import Facts
 from .. import hold_leaf_parameters, make_leaf_parameters
 from . import flow

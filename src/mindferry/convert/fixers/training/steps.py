@@ -10,7 +10,7 @@ from .... import findings
 from ....read.framework import Role
 from ....read.guesses import looks_like_accelerator, looks_like_optimizer
 from ....read.uses import Use
-from ....read.walk import walk
+from ....read.walk import walk_again as walk
 from ...facts import Facts
 from ...plan import Change, claim_all
 from ...refused import Refused

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ....read.walk import walk
+from ....read.walk import walk_again as walk
 from ...plan import Edit, RemoveStatement, ReplaceNode
 from ...refused import Refused
 from .compilable import check_compiles

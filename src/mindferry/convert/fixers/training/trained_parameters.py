@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 
-from ....read.walk import walk
+from ....read.walk import walk_again as walk
 from ...facts import Facts, OriginalTexts
 from ..hold_leaf_parameters import MANY
 from ..make_leaf_parameters import is_local

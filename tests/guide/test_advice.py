@@ -78,6 +78,9 @@ PROGRAMS = {
 }
 # Not Python to run here, with the reason.
 OTHER = {
+    "--record-graphs": "an option of mindferry's",
+    "model.load_weights(path)": "of the Keras project",
+    "save": "a word of the Keras project",
     "with torch.no_grad():": "of the torch project",
     "detach()": "of the torch project",
     "x.name(...)": "of the torch project",

@@ -42,6 +42,8 @@ record(grad(lambda x: grad(square)(x).pow(2).sum())(x))
 record(grad(grad(grad(lambda t: t ** 5)))(torch.tensor(0.7)))
 record(jacfwd(jacrev(potential))(x), jvp(grad(potential), (x,), (v,))[1], vjp(grad(square), x)[1](v)[0])
 record(*grad_and_value(potential)(x))
+record(*jvp(lambda t: torch.sin(t) * v, (x,), (v,)), torch.autograd.functional.jacobian(lambda t: t ** 3, x))
+record(*torch.autograd.functional.jvp(lambda t: torch.sin(t) * v, x, v), *torch.autograd.functional.vjp(square, x))
 """,
     "a_derivative_inside_of_a_loss": POINT
     + """

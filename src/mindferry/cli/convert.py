@@ -74,6 +74,7 @@ class ConvertCommand(click.Command):
     "--record-graphs",
     is_flag=True,
     help="Where a backward() can't be lifted, record graphs as the code runs, by functions that MindSpore doesn't document.",
+    hidden=True,  # the finding that asks for it names it
 )
 @click.option(
     "--helpers",

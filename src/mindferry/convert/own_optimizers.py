@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 
 from ..layout import Layout
+from .code_words import says
 from .one_file import Written
 from .prefer_native import natives
 from .settings import Settings
@@ -36,7 +37,7 @@ def needs_helpers(texts: Iterable[bytes]) -> bool:
     """Whether the project's text shows that MindSpore's optimizers won't do, or has none."""
     has_any = False
     for text in texts:
-        if NEEDS_HELPERS.search(text):
+        if says(NEEDS_HELPERS, text):
             return True
         has_any = has_any or OPTIMIZER.search(text) is not None
     return not has_any

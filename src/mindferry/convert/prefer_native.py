@@ -11,6 +11,7 @@ from importlib.resources import files
 from .. import findings
 from ..apis import Rule
 from ..artifacts import Finding
+from .code_words import says
 from .one_file import Written
 
 OPTIMIZERS = "mindspore.experimental.optim."
@@ -47,7 +48,7 @@ def natives() -> dict[str, Native]:
 
 def keeps_own_rates(texts: Iterable[bytes]) -> bool:
     """Whether a project reads or writes what an optimizer holds, or skips parameters: MindSpore's would not do."""
-    return any(OWN_RATES.search(text) for text in texts)
+    return any(says(OWN_RATES, text) for text in texts)
 
 
 def with_exact(entry: Rule) -> Rule:

@@ -85,6 +85,8 @@ def _other_tensor(place: str, value: Any, right: Any) -> Iterator[Shortfall]:
 
 def other_surroundings(cell: Cell, golden: Golden) -> Iterator[Shortfall]:
     """What the conversion's code asks for beside its inputs, and the reference's does not."""
+    if golden.asked is None:
+        return
     kinds = {type(each) for _, each in cell.cells_and_names() if is_own(each)}
     for what in asked_by(kinds, "mindspore."):
         if what not in golden.asked:

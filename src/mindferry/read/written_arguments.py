@@ -72,9 +72,20 @@ def _is_given(reading: Reading, function: ast.FunctionDef, written: ast.Name) ->
 
 def _is_initialized(reading: Reading, function: ast.FunctionDef, name: str) -> bool:
     """It gets a parameter's first value there: such a function is given parameters, no inputs."""
-    framework = reading.symbols.framework
+    framework, known = reading.symbols.framework, reading.once(_initialized)
     if function.name in framework.forward:
         return False
+    if (function, name) not in known:
+        known[function, name] = _has_starting_value(reading, function, name)
+    return known[function, name]
+
+
+def _initialized(reading: Reading) -> dict[tuple[ast.AST, str], bool]:
+    return {}
+
+
+def _has_starting_value(reading: Reading, function: ast.FunctionDef, name: str) -> bool:
+    framework = reading.symbols.framework
     return any(
         isinstance(parent := reading.source.parents.get(each), ast.Attribute)
         and framework.uses.has(Use.STARTING_VALUE, framework.tensor + parent.attr)

@@ -165,7 +165,9 @@ class Golden:
     shared: tuple[tuple[str, ...], ...] = ()  # parameters that are two, and lie in one place
     constants: dict[str, float] = field(default_factory=dict)  # parameters that start with one number everywhere
     was_training: bool = True  # the mode in which its weights were read
-    asked: tuple[str, ...] = ()  # what the network's own code asks for beside its inputs
+    asked: tuple[str, ...] | None = (
+        None  # what the network's own code asks for beside its inputs; Keras' is not looked at
+    )
 
     @property
     def framework(self) -> str:
@@ -268,7 +270,7 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         tuple(tuple(names) for names in facts.get("shared", ())),
         facts.get("constants", {}),
         facts.get("was_training", True),
-        tuple(facts.get("asked", ())),
+        tuple(facts["asked"]) if "asked" in facts else None,
     )
 
 

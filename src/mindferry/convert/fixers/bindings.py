@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import bisect
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -51,6 +50,7 @@ class Names:
         self._chosen: dict[tuple[ast.AST, str, type[ast.expr_context]], list[ast.Name]] = {}
         self._within: dict[tuple[ast.AST, str], tuple[list[ast.Name], list[int]]] = {}
         self._bound: dict[tuple[ast.AST, str], tuple[list[ast.Name], list[int]]] = {}
+        self._values: dict[tuple[ast.AST, str], list[ast.expr]] = {}
         self._assigned: dict[str, dict[int, list[int]]] = {}  # by name and block: places of plain assignments
 
     def scope(self, node: ast.AST) -> ast.AST:
@@ -192,15 +192,17 @@ class Names:
         earlier = bisect.bisect_left(starts, self.facts.source.start(name))
         return starts[earlier - 1] if earlier else -1
 
-    def values(self, name: ast.Name) -> Iterator[ast.expr]:
+    def values(self, name: ast.Name) -> list[ast.expr]:
         """What assignments in its scope give the name."""
-        for store in self.stores(self.scope(name), name.id):
-            statement = self.facts.parents.get(store)
-            own = own_value(store, statement, self.facts.parents)
-            if isinstance(statement, ast.Assign):
-                yield statement.value
-            elif own is not None:
-                yield own
+        key = self.scope(name), name.id
+        if key not in self._values:
+            given = [self._given(store) for store in self.stores(*key)]
+            self._values[key] = [each for each in given if each is not None]
+        return self._values[key]
+
+    def _given(self, store: ast.Name) -> ast.expr | None:
+        statement = self.facts.parents.get(store)
+        return statement.value if isinstance(statement, ast.Assign) else own_value(store, statement, self.facts.parents)
 
     def is_gradient(self, name: ast.Name) -> bool:
         """`d_p = p.grad.data`: what it shares is the gradient's memory, not the parameter's."""

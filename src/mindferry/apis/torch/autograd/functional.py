@@ -16,7 +16,7 @@ for _api, _args in (("torch.func.grad", "func argnums has_aux"), ("torch.func.gr
         cases=[
             Case(
                 f"{_api}({CUBE})(x)",
-                f"ms_compat.{_to}({CUBED})(x)",
+                f"ms_compat.{_to}(\n        {CUBED}\n    )(x)",
                 shapes=((2, 3),),
                 runs=False,
                 why="tests/apis runs it",
@@ -30,7 +30,13 @@ for _name, _after in (("jacrev", "func_jacobian"), ("jacfwd", "func_jacobian"), 
         args="func argnums",
         like=f"compat.{_after}",
         cases=[
-            Case(f"torch.func.{_name}({CUBE})(x)", f"ms_compat.{_after}({CUBED})(x)", shapes=((2, 3),), gradient=False),
+            Case(
+                f"torch.func.{_name}({CUBE})(x)",
+                f"ms_compat.{_after}(\n        {CUBED}\n    )(x)",
+                shapes=((2, 3),),
+                runs=False,
+                why="tests/train/test_function_derivatives.py runs it",
+            ),
         ],
     )
 for _name, _after in (("jacobian", "jacobian"), ("hessian", "hessian")):
@@ -43,9 +49,10 @@ for _name, _after in (("jacobian", "jacobian"), ("hessian", "hessian")):
         cases=[
             Case(
                 f"torch.autograd.functional.{_name}({CUBE}, x)",
-                f"ms_compat.autograd_{_after}({CUBED}, x)",
+                f"ms_compat.autograd_{_after}(\n        {CUBED}\n    , x)",
                 shapes=((2, 3),),
-                gradient=False,
+                runs=False,
+                why="tests/train/test_function_derivatives.py runs it",
             ),
         ],
     )
@@ -59,9 +66,10 @@ for _name, _args in (("vjp", "func inputs v create_graph strict"), ("jvp", "func
         cases=[
             Case(
                 f"torch.autograd.functional.{_name}({WAVES}, x, y)",
-                f"ms_compat.autograd_{_name}({WAVED}, x, y)",
+                f"ms_compat.autograd_{_name}(\n        {WAVED}\n    , x, y)",
                 shapes=((2, 3), (2, 3)),
-                gradient=False,
+                runs=False,
+                why="tests/train/test_function_derivatives.py runs it",
             ),
         ],
     )
@@ -73,7 +81,7 @@ rule(
     cases=[
         Case(
             f"torch.func.vjp({WAVES}, x)[1](y)",
-            f"ms_compat.func_vjp({WAVED}, x)[1](y)",
+            f"ms_compat.func_vjp(\n        {WAVED}\n    , x)[1](y)",
             shapes=((2, 3), (2, 3)),
             gradient=False,
         ),
@@ -87,9 +95,10 @@ rule(
     cases=[
         Case(
             f"torch.func.jvp({WAVES}, (x,), (y,))",
-            f"ms_compat.func_jvp({WAVED}, (x,), (y,))",
+            f"ms_compat.func_jvp(\n        {WAVED}\n    , (x,), (y,))",
             shapes=((2, 3), (2, 3)),
-            gradient=False,
+            runs=False,
+            why="tests/train/test_function_derivatives.py runs it",
         ),
     ],
 )

@@ -187,7 +187,8 @@ def along(output, gradient=None):
 def gradients(forward, positions, inputs, weights=None, again=False):
     """torch.autograd.grad: of forward(*inputs), weighted, by the inputs at the positions; an input may be a list of tensors.
     They are constants, unless they are differentiated again."""
-    if again and is_recorded() and not any(isinstance(inputs[position], (list, tuple)) for position in positions):
+    is_plain = not any(isinstance(inputs[position], (list, tuple)) for position in positions)
+    if again and is_plain and is_recorded() and not takes_gradients(forward):
         return compiled_gradients(forward, positions, inputs, weights)
     parts = [
         value
@@ -239,8 +240,15 @@ def held_by(function, seen=()):
     closure = [each.cell_contents for each in function.__closure__ or ()]
     globals_read = [function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__]
     found = [each for each in (*closure, *globals_read) if not isinstance(each, types.ModuleType)]
-    called = [each for each in found if isinstance(each, types.FunctionType) and each not in seen]
-    return found + [value for each in called for value in held_by(each, (*seen, function))]
+    for each in [each for each in found if isinstance(each, types.FunctionType) and each not in seen]:
+        found += held_by(each, (*seen, function))
+    return found
+
+
+def takes_gradients(function):
+    """Whether it, or a function that it calls, asks for gradients itself: such a one is not compiled."""
+    functions = [each for each in (function, *held_by(function)) if isinstance(each, types.FunctionType)]
+    return any("gradients" in name for each in functions for name in each.__code__.co_names)
 
 
 def compiled_gradients(forward, positions, inputs, weights=None):

@@ -86,7 +86,7 @@ class ShortAdam(optim.Optimizer):
     """torch.optim.Adam beside MindSpore's own optimizers and schedules. Their Adam doesn't correct epsilon's bias."""
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0):
-        super().__init__(params, {"lr": lr})
+        super().__init__(params, {"lr": float(lr)})
         self.betas, self.eps, self.decay = betas, eps, weight_decay
         self.exp_avg = self.parameters.clone("exp_avg", "zeros")
         self.exp_avg_sq = self.parameters.clone("exp_avg_sq", "zeros")

@@ -259,7 +259,7 @@ def arange(call: Call) -> None:
             "x + ops.sum(ms_compat.tensor([np.arange(4.0), np.ones(4)]), 0)",
             shapes=((3, 4),),
         ),
-        Case("x + torch.tensor(np.arange(4.0))", "x + ms.Tensor(np.arange(4.0))", shapes=((3, 4),)),
+        Case("x + torch.tensor(np.arange(4.0))", "ms_compat.plus(x, ms.Tensor(np.arange(4.0)))", shapes=((3, 4),)),
     ],
 )
 def tensor(call: Call) -> None:
@@ -289,7 +289,13 @@ rule(
     to="mindspore.Tensor.from_numpy",
     args="ndarray",
     like="mindspore.Tensor.from_numpy",
-    cases=[Case("x + torch.from_numpy(np.arange(4))", "x + ms.Tensor.from_numpy(np.arange(4))", shapes=((3, 4),))],
+    cases=[
+        Case(
+            "x + torch.from_numpy(np.arange(4))",
+            "ms_compat.plus(x, ms.Tensor.from_numpy(np.arange(4)))",
+            shapes=((3, 4),),
+        )
+    ],
 )
 
 

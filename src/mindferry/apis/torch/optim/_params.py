@@ -34,6 +34,9 @@ def _fit_native(call: Call) -> None:
     for name in REALS:
         if call.has(name) and not isinstance(call.literal(name), float):
             call.set(**{name: f"float({call.text(name)})"})
+    rate = call.given.get("lr")
+    if rate is not None and call.reading.type(rate).kind not in ("int", "float"):  # a number of numpy's is refused
+        call.set(lr=f"float({call.text('lr')})")
     match call.given.get("betas"):
         case None:
             pass

@@ -229,17 +229,14 @@ def surely_written(statements: Iterable[ast.stmt]) -> set[str]:
     """Plain names that are set whichever way is taken through the statements; a loop is taken to run at least once."""
     found: set[str] = set()
     for each in statements:
-        if isinstance(each, ast.If):
-            sides = [surely_written(side) for side in (each.body, each.orelse) if not leaves(side)]
+        if isinstance(each, ast.If | ast.Match):
+            sides = [surely_written(side) for side in branches(each) if not leaves(side)]
             found |= set.intersection(*sides) if sides else set()
         elif isinstance(each, ast.With | ast.For | ast.While):
             found |= surely_written(each.body) | {name for part in _headers(each) for name in writes(part)}
         elif isinstance(each, ast.Try):
             sides = [surely_written(side.body) for side in each.handlers if not leaves(side.body)]
             found |= surely_written(each.finalbody) | set.intersection(surely_written(each.body), *sides)
-        elif isinstance(each, ast.Match):
-            sides = [surely_written(case.body) for case in each.cases if not leaves(case.body)]
-            found |= set.intersection(*sides) if sides and _takes_the_rest(each.cases[-1]) else set()
         elif isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(each.name)
         elif isinstance(each, ast.Import | ast.ImportFrom):
@@ -258,14 +255,16 @@ def leaves(block: list[ast.stmt]) -> bool:
             return True
         case [ast.Expr(value=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)))]:
             return name in ENDING_CALLS
-        case [ast.If(body=body, orelse=orelse)]:
-            return leaves(body) and leaves(orelse)
     return False
 
 
-def _takes_the_rest(case: ast.match_case) -> bool:
-    """`case _:`"""
-    return case.guard is None and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
+def branches(node: ast.If | ast.Match) -> list[list[ast.stmt]]:
+    """The ways through it, an empty one among them where nothing may be chosen."""
+    if isinstance(node, ast.If):
+        return [node.body, node.orelse]
+    last = node.cases[-1]
+    takes_the_rest = last.guard is None and isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None
+    return [*(case.body for case in node.cases), *([] if takes_the_rest else [[]])]
 
 
 def _headers(node: ast.With | ast.For | ast.While) -> list[ast.AST]:

@@ -81,14 +81,12 @@ def _of_block(statements: list[ast.stmt], written: frozenset[str]) -> tuple[set[
     for each in statements:
         if flow.is_cut(each):
             written |= flow.writes(each)
-        elif isinstance(each, ast.If):
-            found |= flow.reads(each.test, with_gradient=True) - written
-            found |= _of_block(each.body, written)[0] | _of_block(each.orelse, written)[0]
-            written |= flow.surely_written([each])
-        elif isinstance(each, ast.Match):
-            found |= flow.reads(each.subject, with_gradient=True) - written
-            found |= {name for case in each.cases for name in _of_block(case.body, written)[0]}
-            written |= flow.surely_written([each])
+        elif isinstance(each, ast.If | ast.Match):
+            asked = each.test if isinstance(each, ast.If) else each.subject
+            sides = [(block, *_of_block(block, written)) for block in flow.branches(each)]
+            found |= (flow.reads(asked, with_gradient=True) - written).union(*(first for _, first, _ in sides))
+            ways = [after for block, _, after in sides if not flow.leaves(block)]
+            written = frozenset.intersection(*ways) if ways else written
         elif isinstance(each, ast.With | ast.For | ast.While | ast.Try):
             header = set().union(*(flow.reads(part, with_gradient=True) for part in _header(each))) - written
             targets = flow.writes(each.target) if isinstance(each, ast.For) else set()

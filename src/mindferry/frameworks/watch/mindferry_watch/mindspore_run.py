@@ -47,8 +47,9 @@ def watch_mindspore(session: Session) -> None:
 
 def _watch_optimizers(steps: Steps) -> None:
     from mindspore import nn
+    from mindspore.experimental import optim
 
-    call, start = nn.Cell.__call__, nn.Optimizer.__init__
+    call = nn.Cell.__call__
 
     def noted_call(cell: Any, *args: Any, **kwargs: Any) -> Any:
         if steps.depth or not _is_optimizer(cell):
@@ -62,11 +63,9 @@ def _watch_optimizers(steps: Steps) -> None:
             steps.after_step(cell)
         return result
 
-    def noted_start(cell: Any, *args: Any, **kwargs: Any) -> None:
-        steps.has_optimizer = True
-        start(cell, *args, **kwargs)
-
-    nn.Cell.__call__, nn.Optimizer.__init__ = noted_call, noted_start
+    nn.Cell.__call__ = noted_call
+    for kind in (nn.Optimizer, optim.Optimizer):
+        _note_start(steps, kind)
 
 
 def _watch_gradients(steps: Steps) -> None:

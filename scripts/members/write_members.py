@@ -59,7 +59,10 @@ UNTOLD = {
     "log_softmax": ["dim, dtype=None"],
     "split_with_sizes": ["split_sizes, dim=0"],
     "to": ["device=None, dtype=None, non_blocking=False, copy=False, memory_format=None, other=None"],
-}  # overloads that torch's docstrings leave out
+    "nonzero": ["*, as_tuple=False"],
+    "stride": ["dim=None"],
+    "refine_names": ["*names"],
+}  # overloads that neither torch's docstrings nor its schemas tell
 
 
 def signature(owner: type, name: str) -> tuple[int, str, list[str]]:
@@ -68,17 +71,36 @@ def signature(owner: type, name: str) -> tuple[int, str, list[str]]:
     found: list[tuple[int, float, list[str]]] = []
     for text in re.findall(rf"^\s*(?:Tensor\.)?{name}\((.*?)\)\s*(?:->|→|$)", member.__doc__ or "", re.MULTILINE):
         found.append(parsed(text))
-    found += [parsed(text) for text in UNTOLD.get(name, ()) if owner is torch.Tensor]
+    if owner is torch.Tensor or name == "to":  # a network's takes the same
+        found += [parsed(text) for text in UNTOLD.get(name, ())]
+    if owner is torch.Tensor:
+        found += [parsed(text) for text in schemas(name)]
+    try:
+        in_python = [", ".join(map(spelled, inspect.signature(member).parameters.values()))]
+    except (TypeError, ValueError):
+        in_python = []
+    if not found or not any("*" in text for text in in_python):
+        found += map(parsed, in_python)
     if not found:
-        try:
-            text = ", ".join(map(spelled, inspect.signature(member).parameters.values()))
-        except (TypeError, ValueError):
-            return 0, "*", ["*"]
-        found.append(parsed(text))
+        return 0, "*", ["*"]
     least = min(each[0] for each in found)
     most = max(each[1] for each in found)
     names = sorted({name for each in found for name in each[2]})
     return least, "*" if most == float("inf") else str(int(most)), names
+
+
+def schemas(name: str) -> list[str]:
+    """The overloads of a tensor's method as torch's operators declare them; docstrings leave many out."""
+    overloads = getattr(torch.ops.aten, name, None)
+    found = []
+    for each in overloads.overloads() if hasattr(overloads, "overloads") else ():
+        receiver, *rest = getattr(overloads, each)._schema.arguments or [None]
+        if receiver is None or str(receiver.type) != "Tensor" or any(argument.is_out for argument in rest):
+            continue
+        texts = [f"{argument.name}=..." if argument.has_default_value() else argument.name for argument in rest]
+        first = next((place for place, argument in enumerate(rest) if argument.kwarg_only), len(rest))
+        found.append(", ".join([*texts[:first], "*", *texts[first:]]))
+    return found
 
 
 def spelled(parameter: inspect.Parameter) -> str:
@@ -97,7 +119,7 @@ def parsed(text: str) -> tuple[int, float, list[str]]:
         elif part == "*":
             is_keyword = True
         elif part.startswith("*") or name in SIZES:
-            least, most = least + 1, float("inf")
+            least, most = least + (name.lstrip("*") in SIZES and "=" not in part), float("inf")
             names.append(name.lstrip("*"))
         else:
             names += [name, ALSO.get(name, name)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -83,3 +84,36 @@ def test_new_writes_a_file_that_only_needs_filling_in(tmp_path: Path) -> None:
 
 def test_every_rule_names_where_it_stands() -> None:
     assert all(Path(rule.file).is_file() and rule.line > 0 for rule in table())
+
+
+HELPERS = Path(__file__).parents[2] / "src" / "mindferry" / "apis" / "torch" / "compat"
+OF_THEIR_OWN = {
+    "torch.nn.Module.add_module",  # the helper's first argument is the receiver
+    "torch.Tensor.new_tensor",
+    "torch.distributed.reduce",  # its rule takes `dst` out
+    "torch.unsafe_split",  # the helper takes `split_size` under two names
+    "torch.nn.functional.softmax",  # `_stacklevel` by place, which nobody writes, would be refused as a type
+    "torch.nn.functional.log_softmax",
+}
+
+
+def test_a_helper_takes_its_arguments_in_the_order_of_its_entry() -> None:
+    """`torch.softmax(x, -1, torch.float64)` once gave the type to a helper whose third argument was another."""
+    places = _places_of_helpers()
+    wrong = []
+    for entry in table("torch"):
+        for helper in {entry.to, entry.like} & set(places):
+            taken = [name for name in entry.args[: entry.positional] if name not in entry.drop]
+            shared = [name for name in taken if name in places[helper]]
+            if entry.api not in OF_THEIR_OWN and any(places[helper][name] != taken.index(name) for name in shared):
+                wrong.append(f"{entry.api}: {taken} -> {helper}{list(places[helper])}")
+    assert wrong == []
+
+
+def _places_of_helpers() -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for path in HELPERS.rglob("*.py"):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef):
+                found[f"compat.{node.name}"] = {each.arg: place for place, each in enumerate(node.args.args)}
+    return found

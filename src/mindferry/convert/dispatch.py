@@ -10,11 +10,14 @@ from .. import findings
 from ..apis import Rule
 from ..apis._call import Call
 from ..apis._lookup import rule_of
+from ..apis.quirks import applies
 from ..apis.torch._members import member
 from ..read.call_results import FOREIGN
 from ..read.infer import Reading
 from ..read.networks import is_mode_call
+from ..read.selections import is_selected
 from ..read.types import Type
+from ..read.uses import Use
 from .context import Context
 from .plan import LAYER_PARAMETER
 from .render.write_dispatchers import PREFIX, attribute_form, is_dispatched, module_form, tensor_form
@@ -91,13 +94,21 @@ def judge_call(node: ast.Call, context: Context) -> Verdict | None:
         return Verdict(
             Outcome.NOT_TORCH, f"other things have a {name}() too, and nothing here speaks for torch", "assumed"
         )
-    if not module_form(name) and (
-        (of_tensor is not None and of_tensor.is_same(node)) or _is_unchanged(node, name, context)
+    if (
+        not module_form(name)
+        and ((of_tensor is not None and of_tensor.is_same(node)) or _is_unchanged(node, name, context))
+        and not _may_add_up_nothing(node.func, context)
     ):
         return Verdict(Outcome.CONVERTED, "means the same in MindSpore")
     if not is_dispatched(name, context.rules):
         return _undispatched(name, context)
     return Verdict(Outcome.DISPATCHED, "asked at run time")
+
+
+def _may_add_up_nothing(method: ast.Attribute, context: Context) -> bool:
+    """`values[mask].sum()`: the same in MindSpore but for a mask that selects nothing."""
+    is_sum = context.framework.uses.has(Use.SUM, context.framework.of_tensor(method.attr))
+    return is_sum and applies("sum of nothing", context.settings.target) and is_selected(context.reading, method.value)
 
 
 def _undispatched(name: str, context: Context) -> Verdict | None:

@@ -15,6 +15,7 @@ from .guesses import looks_like_class, looks_like_network
 from .name_uses import names_in
 from .networks import is_used_as_network
 from .scope import Scope
+from .selections import note_selections
 from .source import Source
 from .symbols import Symbols
 from .types import (
@@ -50,7 +51,7 @@ class Reading:
     owners: dict[ast.AST, str]  # function or class -> its dotted name
     scope: Scope  # the module's own names
     observed: frozenset[ast.AST] = frozenset()  # whose types a watched run showed
-    # What apis/torch/_selections.py found out, by name and function.
+    # What selections.py found out, by name and function.
     selections: dict[tuple[str, ast.AST | None], bool] = field(default_factory=dict)
     _asked: dict[Any, Any] = field(default_factory=dict)
 
@@ -91,6 +92,7 @@ def read(
     reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
     symbols.unsure |= unsure_parameters(reading)
     symbols.writing |= writing_functions(reading)
+    note_selections(reading)
     symbols.draws_host_numbers = symbols.draws_host_numbers or reader.names.draws_host_numbers
     symbols.differentiates_arguments |= reader.names.differentiates_arguments
     return reading

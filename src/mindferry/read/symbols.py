@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from .framework import Framework, Role
 from .guesses import looks_like_network
 from .observed import ObservedTypes
+from .selections import Selections
 from .types import MODULE, UNKNOWN, Type, join
 
 V = TypeVar("V")
@@ -164,6 +165,7 @@ class Symbols:
     unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
     writing: set[str] = field(default_factory=set)  # functions that change an argument in place
     seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
+    selections: Selections = field(default_factory=Selections)  # tensors that may hold nothing
     beside: frozenset[str] = frozenset()  # modules that a file which uses the framework imports
     ported: dict[str, str] = field(
         default_factory=dict
@@ -203,6 +205,7 @@ class Symbols:
             set(self.unsure),
             set(self.writing),
             self.seen,
+            self.selections.copy(),
             self.beside,
             self.ported,
             self.served,

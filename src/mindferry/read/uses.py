@@ -63,6 +63,8 @@ class Use(Enum):
     IMAGE_TO_ARRAY = "image to array"
     SEARCH = "search"  # gives places
     SEARCH_BY_CONDITION = "search by condition"  # if it is given nothing but the condition
+    SELECTION = "selection"  # gives as many as there are, perhaps none
+    SUM = "sum"  # adds up, perhaps nothing
     REPEAT = "repeat"  # by numbers
     JOIN = "join"
     STACK = "stack"

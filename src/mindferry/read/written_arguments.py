@@ -88,6 +88,6 @@ def _has_starting_value(reading: Reading, function: ast.FunctionDef, name: str) 
     framework = reading.symbols.framework
     return any(
         isinstance(parent := reading.source.parents.get(each), ast.Attribute)
-        and framework.uses.has(Use.STARTING_VALUE, framework.tensor + parent.attr)
+        and framework.uses.has(Use.STARTING_VALUE, framework.of_tensor(parent.attr))
         for each in reading.source.named_within(name, function)
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from itertools import islice
 
 from ...read.infer import Reading
+from ...read.selections import assigned_values
 
 CASTS = frozenset("float double half bfloat16 long int short byte char bool type type_as".split())
 TYPED = frozenset(
@@ -43,11 +43,3 @@ def _written_type(reading: Reading, node: ast.expr, known: frozenset[str] = froz
             values = list(islice(assigned_values(reading, node), 2))
             return _written_type(reading, values[0], known | {name}) if len(values) == 1 else ""
     return ""
-
-
-def assigned_values(reading: Reading, name: ast.Name) -> Iterator[ast.expr]:
-    """What the function around gives the name."""
-    source, scope = reading.source, reading.source.parents.get(name)
-    while scope is not None and not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        scope = source.parents.get(scope)
-    return (each.value for each in source.assigned_within(name.id, scope or source.tree))

@@ -6,18 +6,14 @@ import ast
 import functools
 
 from ...read.infer import Reading
+from ...read.selections import assigned_values, function_around, is_selected
 from ...read.source import Source
-from ...read.walk import walk
 from .._call import Call
 from ..quirks import applies
-from ._element_types import assigned_values
 
 EMPTY_SUMS = "the sum of no elements is garbage on CPU; what a mask selects is summed by a helper that minds it"
-SELECTIONS = frozenset({"masked_select", "nonzero", "unique", "argwhere"})
 MAKERS = frozenset({"empty", "zeros", "ones"})
 EMPTY_MAKERS = (*sorted(MAKERS), "ensor")
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-Variable = tuple[str, ast.AST | None]  # a name, and the function that it is of
 
 
 def makes_empty_tensors(call: Call) -> bool:
@@ -56,6 +52,11 @@ def may_be_empty(call: Call, *names: str) -> bool:
     return any(is_selected(call.reading, call.given[name]) for name in names if name in call.given)
 
 
+def is_loss_of_selections(call: Call) -> bool:
+    """Whether the project gives losses that it holds in variables what a mask selects: which of them, only the run tells."""
+    return applies("sum of nothing", call.rule.target) and call.reading.symbols.selections.by_losses
+
+
 def may_hold_nothing(call: Call, *nodes: ast.expr) -> bool:
     """Whether MindSpore's own function may be given a tensor without elements here."""
     return applies("product over nothing", call.rule.target) and are_unseen(call.reading, *nodes)
@@ -73,73 +74,15 @@ def are_unseen(reading: Reading, *nodes: ast.expr) -> bool:
 
 def stands_in_plain_function(call: Call) -> bool:
     """Whether the call stands in a function outside of classes, which may be given tensors without elements."""
-    scope = _function_around(call.reading, call.node)
+    scope = function_around(call.reading, call.node)
     return isinstance(scope, ast.FunctionDef) and isinstance(call.reading.source.parents.get(scope), ast.Module)
 
 
 def _is_plain_argument(reading: Reading, name: ast.Name) -> bool:
     """An argument of a function outside of classes that the function doesn't bind again."""
-    scope = _function_around(reading, name)
+    scope = function_around(reading, name)
     if not isinstance(scope, ast.FunctionDef) or not isinstance(reading.source.parents.get(scope), ast.Module):
         return False
     arguments = scope.args
     given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     return name.id in given and next(assigned_values(reading, name), None) is None
-
-
-def is_selected(reading: Reading, node: ast.expr) -> bool:
-    """Whether the expression is what a mask selects, or computed from that in the same function."""
-    is_direct, names = _looked_into(reading, node)
-    return is_direct or any(_holds_selection(reading, each) for each in names)
-
-
-def _holds_selection(reading: Reading, name: ast.Name) -> bool:
-    """Whether the function gives the name what a mask selects, or what is computed from that.
-
-    Told once for a name: without a selection, none of the names that were come by has one; with one, all on the way to it.
-    """
-    known = reading.selections
-    first = name.id, _function_around(reading, name)
-    way: dict[Variable, Variable | None] = {first: None}  # names that were come by, and from which
-    waiting = [(first, name)]
-    while waiting and first not in known:
-        here, use = waiting.pop()
-        is_reached = known.get(here, False)
-        for value in assigned_values(reading, use) if here not in known else ():
-            is_direct, names = _looked_into(reading, value)
-            is_reached = is_reached or is_direct
-            for each in names:
-                following = each.id, _function_around(reading, each)
-                if following not in way:
-                    way[following] = here
-                    waiting.append((following, each))
-        step: Variable | None = here if is_reached else None
-        while step is not None:
-            known[step] = True
-            step = way[step]
-    if first not in known:
-        known.update(dict.fromkeys(way, False))
-    return known[first]
-
-
-def _looked_into(reading: Reading, node: ast.expr) -> tuple[bool, list[ast.Name]]:
-    """(whether a mask selects something in the expression, the tensors that it names)."""
-    names: list[ast.Name] = []
-    for part in walk(node):
-        match part:
-            case ast.Subscript(value=owner, slice=index) if (
-                reading.type(index).is_tensor and reading.type(owner).is_tensor
-            ):
-                return True, []
-            case ast.Call(func=ast.Attribute(attr=name)) if name in SELECTIONS:
-                return True, []
-            case ast.Name() if reading.type(part).is_tensor:
-                names.append(part)
-    return False, names
-
-
-def _function_around(reading: Reading, node: ast.AST) -> ast.AST | None:
-    scope = reading.source.parents.get(node)
-    while scope is not None and not isinstance(scope, FUNCTIONS):
-        scope = reading.source.parents.get(scope)
-    return scope

@@ -24,15 +24,22 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 
 def by_searched_places(facts: Facts) -> list[ast.Subscript]:
-    """`x[found]`, where found are places that were searched for."""
-    subscripts = [node for node in facts.source.of(ast.Subscript) if isinstance(node.slice, ast.Name)]
-    is_likely = subscripts and any(word in facts.source.data for word in (b"where", b"nonzero"))
-    searched = _searched(facts) if is_likely else {}
+    """`x[found]`, where found are places that were searched for: by name, or in the index itself."""
+    if not any(word in facts.source.data for word in (b"where", b"nonzero")):
+        return []
+    subscripts = [node for node in facts.source.of(ast.Subscript) if _may_be_places(facts, node.slice)]
+    searched = _searched(facts) if any(isinstance(node.slice, ast.Name) for node in subscripts) else {}
     return [
         node
         for node in subscripts
-        if _is_searched(facts, searched, node.slice) and facts.reading.type(node.slice).is_tensor
+        if _is_searched(facts, searched, node.slice)
+        or any(_is_search(facts, each) for each in facts.source.walk(node.slice))
     ]
+
+
+def _may_be_places(facts: Facts, index: ast.expr) -> bool:
+    is_whole = not isinstance(index, ast.Constant | ast.Slice | ast.Tuple | ast.Compare)
+    return is_whole and facts.reading.type(index).kind in ("tensor", "unknown")
 
 
 def _searched(facts: Facts) -> Searched:
@@ -50,7 +57,12 @@ def _searched(facts: Facts) -> Searched:
 
 
 def _is_search(facts: Facts, node: ast.AST) -> bool:
-    return type(node) is ast.Call and len(node.args) + len(node.keywords) < 3 and facts.is_use(Use.SEARCH, node.func)
+    if type(node) is not ast.Call or len(node.args) + len(node.keywords) > 2:
+        return False
+    method = node.func
+    if isinstance(method, ast.Attribute) and facts.reading.type(method.value).kind == "unknown":
+        return facts.framework.uses.has(Use.SEARCH, facts.framework.of_tensor(method.attr))  # the helper asks
+    return facts.is_use(Use.SEARCH, method)
 
 
 def _is_searched(facts: Facts, searched: Searched, use: ast.AST) -> bool:

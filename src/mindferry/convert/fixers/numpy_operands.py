@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
-from ...apis.torch._element_types import assigned_values
+from ...read.selections import assigned_values
 from ..facts import Facts
 from ..plan import AtNode, Change, Edit, ReplaceNode, Texts
 from .data_arrays import data_zones

@@ -146,7 +146,7 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False):
     return norm_over(x1 - x2 + eps, p, -1, keepdim)
 
 
-def softmax(input, dim=None, _stacklevel=3, dtype=None):
+def softmax(input, dim=None, dtype=None, _stacklevel=3):
     """torch.nn.functional.softmax."""
     x = input if dtype is None else input.astype(dtype)
     if x.ndim == 0:
@@ -160,7 +160,7 @@ def softmax(input, dim=None, _stacklevel=3, dtype=None):
     return ops.masked_fill(shares, is_void, float("nan"))
 
 
-def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+def log_softmax(input, dim=None, dtype=None, _stacklevel=3):
     """torch.nn.functional.log_softmax."""
     x = input if dtype is None else input.astype(dtype)
     if x.ndim == 0:

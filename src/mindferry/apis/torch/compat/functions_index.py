@@ -76,13 +76,13 @@ def take_counted(x, index):
 
 def take_found(x, found):
     """x[found]: where a search found nothing, MindSpore's gradient of it fails on a CPU."""
-    is_plain = found.size or found.dtype == ms.bool_ or not isinstance(x, ms.Tensor)
+    is_plain = not isinstance(x, ms.Tensor) or not isinstance(found, ms.Tensor) or found.size or found.dtype == ms.bool_
     return x[found] if is_plain else ops.zeros(found.shape + x.shape[1:], x.dtype)
 
 
 def put_found(x, found, value):
     """x[found] = value: where a search found nothing, MindSpore fails."""
-    if found.size:
+    if not isinstance(found, ms.Tensor) or found.size:
         x[found] = value
     return x
 

@@ -183,6 +183,7 @@ def flatten(call: Call) -> None:
     cases=[
         Case("torch.sum(x, dim=1, keepdim=True)", "ops.sum(x, dim=1, keepdim=True)", shapes=((3, 4),)),
         Case("x[x > 9].sum()", "ms_compat.sum_over(x[x > 9])", shapes=((3, 4),)),
+        Case("x[x[:, 0] > 0].sum(dim=0)", "ms_compat.sum_over(x[x[:, 0] > 0], dim=0)", shapes=((9, 4),)),
         Case("(x[x > 0] * 2).abs().sum()", "ms_compat.sum_over(ops.abs((x[x > 0] * 2)))", shapes=((3, 4),)),
         Case(
             "torch.sum(torch.masked_select(x, x > 9))",
@@ -192,7 +193,7 @@ def flatten(call: Call) -> None:
     ],
 )
 def total(call: Call) -> None:
-    if call.literal("dim", None) is None and may_be_empty(call, "input"):
+    if may_be_empty(call, "input"):
         call.use_like()
 
 
@@ -214,7 +215,7 @@ def total(call: Call) -> None:
 )
 def mean(call: Call) -> None:
     dims = call.literal("dim")
-    if dims is None and may_be_empty(call, "input"):
+    if may_be_empty(call, "input"):
         call.use_like()
     elif isinstance(dims, list):
         call.set(dim=repr(tuple(dims)))
@@ -364,6 +365,7 @@ def _softmax(name: str) -> None:
                 shapes=((2, 3),),
             ),
             Case(f"torch.{name}(x, dim=0)", f"ms_compat.{name}(x, dim=0)", shapes=((3, 4),)),
+            Case(f"x.{name}(-1, torch.float64)", f"ms_compat.{name}(x, -1, ms.float64)", shapes=((3, 4),)),
             *(
                 [
                     Case(

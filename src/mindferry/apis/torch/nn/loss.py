@@ -1,14 +1,17 @@
 """Losses. The plain ones are native; the rest take helpers that accept int64 labels and torch's reductions."""
 
 from ... import Case, rule
+from ..._call import Call
+from .._selections import is_loss_of_selections
 
 OLD = "size_average reduce reduction"
 PAIR = ((4, 5), (4, 5))
 
 
 def _native(name: str, args: str, cases: list[Case], **options: str) -> None:
-    """Native while the older arguments are not used: size_average and reduce have no counterpart."""
-    rule(
+    """Native while the older arguments are not used (size_average and reduce have no counterpart) and there is something to add up."""
+
+    @rule(
         f"torch.nn.{name}",
         to=f"mindspore.nn.{name}",
         args=args,
@@ -18,6 +21,9 @@ def _native(name: str, args: str, cases: list[Case], **options: str) -> None:
         cases=cases,
         defaults=options,
     )
+    def loss(call: Call) -> None:
+        if is_loss_of_selections(call):
+            call.use_like()
 
 
 _native(

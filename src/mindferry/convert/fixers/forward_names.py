@@ -22,7 +22,8 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield facts.record(node, facts.framework.of_network("forward"), ".forward", ".construct")
             yield claim(node)
         elif isinstance(parent, ast.Assign) and parent.targets == [node] and _is_unknown(facts, node.value):
-            yield _set_when_run(facts, node, parent)
+            if not isinstance(parent.value, ast.Constant):  # `player.forward = True` is no method
+                yield _set_when_run(facts, node, parent)
     for call in facts.source.calls_named("setattr", "getattr", "hasattr"):
         match call:
             case ast.Call(

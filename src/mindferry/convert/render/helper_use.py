@@ -225,11 +225,18 @@ def shape_of(call: ast.Call, owner: str) -> CallShape:
         {each.arg: literal_of(each.value) for each in call.keywords if each.arg},
         any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords),
         owner,
-        ast.unparse(call.args[0]) if call.args and not owner else "",
+        _text_of(call.args[0]) if call.args and not owner else "",
     )
 
 
+def _text_of(node: ast.expr) -> str:
+    """As `ast.unparse` writes it, which takes long for what most calls are given."""
+    return node.id if type(node) is ast.Name else ast.unparse(node)
+
+
 def literal_of(node: ast.AST | None) -> str:
+    if type(node) is ast.Constant and type(node.value) in (int, bool, type(None)):
+        return repr(node.value)
     return UNKNOWN if node is None or constant(node) is NOTHING else ast.unparse(node).replace("'", '"')
 
 

@@ -56,11 +56,9 @@ def _getter(kind: Any) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]
 
 def laid_out(value: Any, indent: str = "\n") -> str:
     """A row to a line, so that two records can be compared by eye and by `diff`."""
-    if type(value) is dict and len(value) <= _ROW_ITEMS and _SCALARS.issuperset(map(type, value.values())):
-        line = _row(value)  # most of what a record holds
-        if len(line) <= ROW:
-            return line
-    elif not isinstance(value, _NESTED) or _is_short(value):
+    if type(value) is dict and 0 < len(value) <= _ROW_ITEMS and _SCALARS.issuperset(map(type, value.values())):
+        return _row(value, indent)  # most of what a record holds
+    if not isinstance(value, _NESTED) or _is_short(value):
         line = _encoded(value)
         if len(line) <= ROW or not isinstance(value, _NESTED):
             return line
@@ -70,10 +68,14 @@ def laid_out(value: Any, indent: str = "\n") -> str:
     return f"[{indent} {f',{indent} '.join(laid_out(item, indent + ' ') for item in value)}{indent}]"
 
 
-def _row(value: dict[str, Any]) -> str:
-    """Texts and numbers by name, on one line: as `_encoded` has them, without an encoder for each."""
-    line = ", ".join([f"{_TEXT(name)}: {_scalar(item)}" for name, item in value.items()])
-    return f"{{{line if line.isascii() else _escaped(line)}}}"
+def _row(value: dict[str, Any], indent: str) -> str:
+    """Texts and numbers by name, on one line if it is not too long: as `_encoded` has them, without an encoder for each."""
+    items = [f"{_TEXT(name)}: {_scalar(item)}" for name, item in value.items()]
+    line = ", ".join(items)
+    if not line.isascii():
+        items = [*map(_escaped, items)]
+        line = ", ".join(items)
+    return f"{{{line}}}" if len(line) <= ROW - 2 else f"{{{indent} {f',{indent} '.join(items)}{indent}}}"
 
 
 def _scalar(value: Any) -> str:

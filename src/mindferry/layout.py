@@ -6,7 +6,7 @@ import contextlib
 import fnmatch
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,10 +43,9 @@ ROOM = 4 * 2**20  # of source text whose trees are kept: they take some ten time
 NOTHING = "it is a link to nothing"
 SMALL = 40  # files
 DEEPEST = 200  # imports followed from one file
-_IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^()]*\)|[^\n]*)|import[ \t]+([\w.]+))", re.MULTILINE
-)
-_BARE_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
+# They begin with the break before the line, which is soon found; a text's first line is given one.
+_IMPORT = re.compile(r"\n[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^()]*\)|[^\n]*)|import[ \t]+([\w.]+))")
+_BARE_IMPORT = re.compile(rb"\n[ \t]*(?:from|import)[ \t]+(\w+)")
 
 _FIRST_IMPORT = re.compile(rb"(?:^|\")[ \t]*(?:from|import)[ \t]+(?:torch|torchvision)\b", re.MULTILINE)
 _SECOND_IMPORT = re.compile(
@@ -130,7 +129,7 @@ def _is_package(root: Path, files: list[Path]) -> bool:
         depth = len(path.relative_to(root).parts) - 1
         with contextlib.suppress(OSError):  # whoever converts it says so
             text = read_regular(path, LARGEST_CODE).decode("utf-8", "replace")
-            for dots, name, _, plain in _IMPORT.findall(text):
+            for dots, name, _, plain in _IMPORT.findall(f"\n{text}"):
                 first = (plain or name).partition(".")[0]
                 if len(dots) > depth or (not dots and first == root.resolve().name):
                     return True
@@ -144,7 +143,7 @@ def _imported_beside(files: list[ProjectFile]) -> frozenset[str]:
     inside = [file for file in files if file.module and file.path.parent in packages]
     for file in inside:
         with contextlib.suppress(OSError):  # whoever converts it says so
-            found = _BARE_IMPORT.findall(read_regular(file.path, LARGEST_CODE))
+            found = _BARE_IMPORT.findall(b"\n" + read_regular(file.path, LARGEST_CODE))
             imported.setdefault(file.path.parent, set()).update(found)
     return frozenset(
         file.relative for file in inside if file.path.stem.encode() in imported.get(file.path.parent, set())
@@ -269,10 +268,11 @@ def _read_all(layout: Layout, seen: ObservedTypes, base: Symbols | None, sources
     excluded = frozenset(file.module for file in layout.excluded)
     symbols = base or Symbols(framework())
     symbols.excluded, symbols.seen, symbols.roots = excluded, seen, symbols.roots | roots
-    symbols.beside = symbols.beside | _imported_by_users(layout, symbols.framework.roots)
+    imports = {file: _imports(file) for file in layout.python}
+    symbols.beside = symbols.beside | _imported_by_users(imports, symbols.framework.roots)
     rules = table(symbols.framework.name)
     for _ in range(2 if _is_small(layout) else 1):  # what a call tells may settle another call
-        for file in _imported_first(layout):
+        for file in _imported_first(imports):
             try:
                 read(sources.read(file), symbols, file.module, file.is_package, rules.is_api)
             except Exception:  # whatever one file raises: its own conversion says so
@@ -307,20 +307,20 @@ def _start_of(path: Path) -> bytes:
         return b""
 
 
-def _imported_first(layout: Layout) -> list[ProjectFile]:
+def _imported_first(imports: Mapping[ProjectFile, list[str]]) -> list[ProjectFile]:
     """Files after those that they import, as far as there are no cycles."""
-    by_module = {file.module: file for file in layout.python}
+    by_module = {file.module: file for file in imports}
     order: dict[str, ProjectFile] = {}
 
     def add(file: ProjectFile, waiting: frozenset[str]) -> None:
         if file.module in order or file.module in waiting or len(waiting) > DEEPEST:
             return
-        for name in _imports(file):
+        for name in imports[file]:
             if name in by_module:
                 add(by_module[name], waiting | {file.module})
         order[file.module] = file
 
-    for file in layout.python:
+    for file in imports:
         add(file, frozenset())
     return list(order.values())
 
@@ -333,7 +333,7 @@ def _imports(file: ProjectFile) -> list[str]:
         return []
     package = file.module.split(".") if file.is_package else file.module.split(".")[:-1]
     found = []
-    for dots, name, taken, plain in _IMPORT.findall(text):
+    for dots, name, taken, plain in _IMPORT.findall(f"\n{text}"):
         base = package[: len(package) - len(dots) + 1] if dots else []
         module = plain or ".".join([*base, *([name] if name else [])])
         found.append(module)
@@ -341,12 +341,12 @@ def _imports(file: ProjectFile) -> list[str]:
     return found
 
 
-def _imported_by_users(layout: Layout, roots: tuple[str, ...]) -> frozenset[str]:
+def _imported_by_users(imports: Mapping[ProjectFile, list[str]], roots: tuple[str, ...]) -> frozenset[str]:
     """What the files that use a framework import: there a value may be a tensor although the file says nothing of it."""
     found: set[str] = set()
-    for file in layout.python:
+    for file, imported in imports.items():
         if _mentions(file.path, roots):
-            found.update(_imports(file))
+            found.update(imported)
     return frozenset(found)
 
 
@@ -365,7 +365,7 @@ def _imports_torch_package(path: Path, own: set[str]) -> bool:
     except OSError:
         return False
     pattern = _BARE_IMPORT if path.suffix == ".py" else _QUOTED_IMPORT
-    names = {found.decode() for found in pattern.findall(data)} - own
+    names = {found.decode() for found in pattern.findall(b"\n" + data)} - own
     return any(need_of_torch(name) is not None for name in names)
 
 

@@ -12,10 +12,11 @@ import pytest
 import torch
 from mindspore.experimental.optim import lr_scheduler
 
-from mindferry.convert import convert_project
+from mindferry.convert import convert_project, one_file, pool
 from mindferry.convert.render.helper_use import use_of
 from mindferry.convert.render.helpers_module import render
 from mindferry.convert.settings import Settings
+from mindferry.layout import ProjectFile
 
 LOOP = """import torch
 from torch import nn, optim
@@ -156,3 +157,20 @@ def test_adam_beside_them_follows_torchs(call: str) -> None:
     for own, other, start in zip(ours, theirs, first, strict=True):
         assert np.abs(other.detach().numpy() - start).max() > 1e-2
         np.testing.assert_allclose(own.asnumpy(), other.detach().numpy(), rtol=0, atol=5e-7)
+
+
+def test_a_library_whose_users_are_not_known_is_converted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def convert_one(file: ProjectFile, *given: Any) -> Any:
+        made.append(file.relative)
+        return one_file.convert_one(file, *given)
+
+    monkeypatch.setattr(pool, "convert_one", convert_one)
+    loop = "\n".join(
+        f"    {line}" for line in LOOP.format("optim.SGD(net.parameters(), lr=0.1)", "print(loss)").splitlines()[3:]
+    )
+    (tmp_path / "train.py").write_text(f"import torch\nfrom torch import nn, optim\n\n\ndef train():\n{loop}\n")
+    convert_project(tmp_path / "train.py", tmp_path / "out")
+    assert made == ["train.py"]
+    assert "ms_compat.SGD" in (tmp_path / "out" / "train.py").read_text()

@@ -168,6 +168,12 @@ def _notebook(count: int) -> bytes:
     return json.dumps({"cells": [cell] * count, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
 
 
+NETWORKS = (
+    "net# = nn.Sequential(nn.Linear(2, 2), nn.ReLU())\noptimizer# = torch.optim.SGD(net#.parameters(), lr=0.1)\n"
+    "optimizer#.zero_grad()\nloss = net#(torch.ones(2)).mean()\nloss.backward()\noptimizer#.step()\n"
+)  # outside of all functions: the whole file is the scope of each
+
+
 def _work(action: Callable[[], object]) -> int:
     """How many functions it calls."""
     count = 0
@@ -213,6 +219,7 @@ def _calls(text: str) -> int:
         (_parts("", PLACED), 80),
         (_parts("", RESULTS), 80),
         (_parts("", DATA), 60),
+        (_parts("", NETWORKS), 40),
         (_one_line, 200),
     ],
 )

@@ -4,35 +4,50 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Any
+
+from ..read.source import Source, Unreadable
+
+Text = tuple[bytes, Callable[[], Source]]  # a file's, and what parses it
 
 
-def says(pattern: re.Pattern[bytes], text: bytes) -> bool:
+def says(pattern: re.Pattern[bytes], file: Text) -> bool:
     """Whether the names in the code match, with what they belong to: `optimizer.state_dict`."""
-    return pattern.search(text) is not None and pattern.search(_words(text)) is not None
-
-
-def _words(text: bytes) -> bytes:
+    text, parsed = file
+    if pattern.search(text) is None:
+        return False
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return text
-    return " ".join(word for node in ast.walk(tree) for word in _words_of(node)).encode("utf-8", "surrogatepass")
+        source = parsed()
+    except (OSError, Unreadable):
+        return True
+    return bool(source.mended) or pattern.search(_words(source)) is not None
 
 
-def _words_of(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.Name(id=name) | ast.arg(arg=name) | ast.ClassDef(name=name) | ast.FunctionDef(name=name):
-            yield name
-        case ast.Attribute(value=ast.Name(id=owner) | ast.Attribute(attr=owner), attr=name):
-            yield f"{owner}.{name}"
-        case ast.Attribute(attr=name):
-            yield f".{name}"
-        case ast.keyword(arg=str(name)):
-            yield name
-        case ast.alias(name=name):
-            yield name
-        case ast.ImportFrom(module=str(name)):
-            yield name
-        case ast.Constant(value=str(name)) if name.isidentifier():
-            yield name
+def _words(source: Source) -> bytes:
+    found = {word for kind, word_of in _WORDS.items() for node in source.of(kind) if (word := word_of(node))}
+    return " ".join(found).encode("utf-8", "surrogatepass")
+
+
+def _member(node: ast.Attribute) -> str:
+    match node.value:
+        case ast.Name(id=owner) | ast.Attribute(attr=owner):
+            return f"{owner}.{node.attr}"
+    return f".{node.attr}"
+
+
+def _text(node: ast.Constant) -> str:
+    return node.value if isinstance(node.value, str) and node.value.isidentifier() else ""
+
+
+_WORDS: dict[type[Any], Callable[[Any], str | None]] = {
+    ast.Name: lambda node: node.id,
+    ast.arg: lambda node: node.arg,
+    ast.ClassDef: lambda node: node.name,
+    ast.FunctionDef: lambda node: node.name,
+    ast.Attribute: _member,
+    ast.keyword: lambda node: node.arg,
+    ast.alias: lambda node: node.name,
+    ast.ImportFrom: lambda node: node.module,
+    ast.Constant: _text,
+}

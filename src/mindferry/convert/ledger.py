@@ -48,6 +48,7 @@ class _Ledger:
     def __init__(self, context: Context) -> None:
         self.context, self.source = context, context.source
         self.types, self.parents = context.reading.types, context.source.parents
+        self.symbols = context.reading.symbols
         own = context.framework.members
         self.roots = context.framework.roots
         is_torch = context.framework.name == "torch"
@@ -77,12 +78,13 @@ class _Ledger:
         """torch's dotted name, `.size` for what one of its classes has, '' for what is no site."""
         kind = self.types.get(node, UNKNOWN)
         if kind.kind == "ref":
-            symbols, parent = self.context.reading.symbols, self.parents.get(node)
-            qual = symbols.origin(kind.qual)
-            if qual.partition(".")[0] not in self.roots or symbols.is_local(qual) or not isinstance(node.ctx, ast.Load):
+            parent = self.parents.get(node)
+            qual = self.symbols.origin(kind.qual)
+            is_own = qual.partition(".")[0] in self.roots and not self.symbols.is_local(qual)
+            if not is_own or not isinstance(node.ctx, ast.Load):
                 is_member = isinstance(node, ast.Attribute) and node.attr in self.names and not _is_dotted(node.value)
                 return f".{node.attr}" if isinstance(node, ast.Attribute) and is_member else ""
-            inner = isinstance(parent, ast.Attribute) and self.context.reading.type(parent).kind == "ref"
+            inner = isinstance(parent, ast.Attribute) and self.types.get(parent, UNKNOWN).kind == "ref"
             return "" if inner else qual  # the longest name is the site
         if isinstance(node, ast.Attribute) and node.attr in self.names:
             owner = self.types.get(node.value, UNKNOWN)

@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterable
 
 from ..layout import Layout
-from .code_words import says
+from ..read.source import is_script
+from .code_words import Text, says
 from .one_file import Written
 from .prefer_native import natives
 from .settings import Settings
 
 OPTIMIZER = re.compile(rb"\boptim\b")
+LOOP = re.compile(rb"^(?:for|while)\b", re.MULTILINE)  # outside of all functions; see has_training_loop
 # More than MindSpore's optimizers have, or parameters and steps that their kernels don't take.
 NEEDS_HELPERS = re.compile(
     rb"param_groups|add_param_group|get_last_lr|get_lr\b|last_epoch|\bclosure\b|(?<!autograd)\.grad\b"
@@ -33,14 +35,15 @@ def may_have_exact_optimizers(layout: Layout, settings: Settings) -> bool:
     return not (has_notebooks or settings.packages or settings.is_restricted) and settings.style == "functional"
 
 
-def needs_helpers(texts: Iterable[bytes]) -> bool:
-    """Whether the project's text shows that MindSpore's optimizers won't do, or has none."""
-    has_any = False
-    for text in texts:
-        if says(NEEDS_HELPERS, text):
+def needs_helpers(texts: Iterable[Text]) -> bool:
+    """Whether the project's text shows that MindSpore's optimizers won't do, or has none, or is a library of whose users nothing is known."""
+    has_any = may_train = False
+    for text, parsed in texts:
+        if says(NEEDS_HELPERS, (text, parsed)):
             return True
         has_any = has_any or OPTIMIZER.search(text) is not None
-    return not has_any
+        may_train = may_train or is_script(text) or LOOP.search(text) is not None
+    return not (has_any and may_train)
 
 
 def has_optimizers(written: Written) -> bool:

@@ -11,7 +11,7 @@ from importlib.resources import files
 from .. import findings
 from ..apis import Rule
 from ..artifacts import Finding
-from .code_words import says
+from .code_words import Text, says
 from .one_file import Written
 
 OPTIMIZERS = "mindspore.experimental.optim."
@@ -46,7 +46,7 @@ def natives() -> dict[str, Native]:
     return {api: Native(name, difference, what, exact == "exact") for api, name, difference, what, exact in rows}
 
 
-def keeps_own_rates(texts: Iterable[bytes]) -> bool:
+def keeps_own_rates(texts: Iterable[Text]) -> bool:
     """Whether a project reads or writes what an optimizer holds, or skips parameters: MindSpore's would not do."""
     return any(says(OWN_RATES, text) for text in texts)
 

@@ -7,6 +7,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ..apis import framework, table
@@ -41,6 +42,7 @@ from .brought import (
     plain_files,
     with_applications,
 )
+from .code_words import Text
 from .fixers import FIXERS
 from .from_observation import changed_files, with_refusal
 from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
@@ -113,15 +115,15 @@ def convert_project(
         settings = replace(settings, record_graphs=True)
     if not uses_torch(layout) and not uses_second(layout) and not settings.packages:
         raise MindferryError(f"{path} uses no torch: there is nothing to convert")
+    sources = Sources()
     if settings.prefer == "native":
-        settings = replace(settings, has_native_optimizers=not keeps_own_rates(_texts(layout)))
+        settings = replace(settings, has_native_optimizers=not keeps_own_rates(_texts(layout, sources)))
     elif may_have_exact_optimizers(layout, settings):
-        settings = replace(settings, has_exact_optimizers=not needs_helpers(_texts(layout)))
+        settings = replace(settings, has_exact_optimizers=not needs_helpers(_texts(layout, sources)))
     layout, applications = with_applications(layout, settings)
     libraries = bring_libraries(layout, settings, observation)
     inputs = digest_of(libraries, inputs_digest(layout, settings))
     result = ProjectConversion(str(path.resolve()), str(output.resolve()), (), (), _parameter_names(), inputs)
-    sources = Sources()
     symbols, facts = _read(layout, previous, result.inputs, observation, libraries, sources)
     if symbols is not None and symbols.second is not None and applications is not None:
         symbols.second.ported = applications.names
@@ -160,11 +162,11 @@ def convert_project(
     return result if check else write_output(output, result, [*written, *extra], previous)
 
 
-def _texts(layout: Layout) -> Iterator[bytes]:
+def _texts(layout: Layout, sources: Sources) -> Iterator[Text]:
     for file in layout.files:
         if file.is_code:
             with contextlib.suppress(OSError, Unreadable):
-                yield read_regular(file.path, LARGEST_CODE)
+                yield read_regular(file.path, LARGEST_CODE), partial(sources.read, file)
 
 
 def _read(

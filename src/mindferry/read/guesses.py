@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 
 _WORDS = "model|net|network|module|backbone|encoder|decoder|generator|discriminator|critic|actor|teacher|student|classifier|policy|unet|vae|gan"
@@ -18,6 +19,7 @@ def name_of(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
+@functools.lru_cache(maxsize=16384)
 def looks_like_network(name: str) -> bool:
     """`model`, `netG`, `student_model`, `policy`, `ResNet50`."""
     return _NETWORK.fullmatch(name) is not None or _NETWORK.fullmatch(name.lower()) is not None

@@ -336,6 +336,20 @@ class _Reader:
             return _says_tensor(argument.annotation)
         return argument.arg not in self.names.used_otherwise(function)
 
+    def _is_used_as_tensor(self, function: ast.FunctionDef, argument: ast.arg, is_forward: bool) -> bool:
+        if is_forward and self._may_be_tensor(function, argument):
+            return True
+        is_suspect = self.values.is_torch_file and argument.arg in self.suspects
+        return is_suspect and argument.arg in self.names.uses(function)[1]
+
+    def _is_used_as_network(self, function: ast.FunctionDef, argument: ast.arg) -> bool:
+        return (
+            self.values.is_torch_file
+            and looks_like_network(argument.arg)
+            and is_used_as_network(self.source, function, argument.arg, self.framework.members.of_networks)
+            and not self.symbols.defines_like_network("train")
+        )
+
     def _parameters(self, node: ast.FunctionDef, scope: Scope, owner: str, qual: str) -> None:
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args]
@@ -364,25 +378,12 @@ class _Reader:
                 )
             if kind.kind in ("unknown", "none"):
                 kind = assumed(self.values.types.get(default, UNKNOWN)) if default is not None else UNKNOWN
-            is_tensor = (
-                (is_forward and self._may_be_tensor(node, argument))
-                or (is_function and index > int(of_class))  # behind the context
-                or (
-                    self.values.is_torch_file
-                    and argument.arg in self.suspects
-                    and argument.arg in self.names.uses(node)[1]
-                )
-            )
-            if kind.kind in ("unknown", "none") and is_tensor:
-                kind = assumed(TENSOR)
-            may_be_network = self.values.is_torch_file and looks_like_network(argument.arg) and not is_class
-            if kind.kind in ("unknown", "none") and may_be_network:
-                kind = (
-                    assumed(MODULE)
-                    if is_used_as_network(self.source, node, argument.arg, self.framework.members.of_networks)
-                    and not self.symbols.defines_like_network("train")
-                    else kind
-                )
+            if kind.kind in ("unknown", "none"):
+                is_behind_context = is_function and index > int(of_class)
+                if is_behind_context or self._is_used_as_tensor(node, argument, is_forward):
+                    kind = assumed(TENSOR)
+                elif not is_class and self._is_used_as_network(node, argument):
+                    kind = assumed(MODULE)
             if kind.kind == "ref":
                 kind = resting_on(kind, Type("value", kind.qual))
             scope.names[argument.arg] = kind if kind.kind != "none" else UNKNOWN

@@ -141,6 +141,8 @@ WRAPPERS = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel", "torch.nn
 
 def join(*types: Type) -> Type:
     """What is true of all of them, no more certain than the least certain; None is taken as "not yet set"."""
+    if types and all(each is types[0] for each in types):
+        return types[0]
     joined = _join(types)
     return assumed(joined) if Assumed in map(type, types) else joined
 

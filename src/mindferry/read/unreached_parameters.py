@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .framework import Role
 from .source import Source
@@ -59,7 +59,16 @@ def _may_leave_out(source: Source, owner: ast.ClassDef, held: set[str]) -> bool:
         return False
     methods = {each.name: each for each in owner.body if isinstance(each, ast.FunctionDef)}
     forwards = [methods[name] for name in sorted(FORWARD & set(methods))]
-    return not forwards or bool(held - _surely_used(source, methods, forwards[0], set()))
+    return not forwards or bool(held - _used_by(source, methods, forwards[0]))
+
+
+def _used_by(source: Source, methods: dict[str, ast.FunctionDef], forward: ast.FunctionDef) -> set[str]:
+    """The same for every reading of the file: the text alone tells."""
+    known: Any = source.kept.setdefault(__name__, {})
+    if forward not in known:
+        known[forward] = _surely_used(source, methods, forward, set())
+    found: set[str] = known[forward]
+    return found
 
 
 def _held(reading: Reading) -> dict[ast.ClassDef, set[str]]:

@@ -23,9 +23,14 @@ def plan(facts: Facts) -> Iterator[Change]:
             for each in node.body:
                 if isinstance(each, ast.FunctionDef) and each.name == "train" and _sets_mode(each):
                     yield from _call_own_train(facts, node, each)
-    for call in facts.source.of(ast.Call):
+    unbound = [name for name in facts.source.members if name in UNBOUND or _is_dunder(name)]
+    for call in facts.source.calls_named(*unbound):
         if isinstance(call.func, ast.Attribute) and call.args:
             yield from _rename_unbound(facts, call, call.func)
+
+
+def _is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
 
 
 def _rename_forward(facts: Facts, node: ast.ClassDef) -> Iterator[Change]:
@@ -43,8 +48,7 @@ def _rename_forward(facts: Facts, node: ast.ClassDef) -> Iterator[Change]:
 def _rename_unbound(facts: Facts, call: ast.Call, method: ast.Attribute) -> Iterator[Change]:
     """`nn.Module.__init__(self)`, `Base.forward(self, x)`: a method taken from its class."""
     kind, symbols = facts.reading.type(method.value), facts.reading.symbols
-    is_dunder = method.attr.startswith("__") and method.attr.endswith("__")
-    if kind.kind != "ref" or not (is_dunder or method.attr in UNBOUND):
+    if kind.kind != "ref":
         return
     qual = symbols.origin(kind.qual)
     before, end = facts.source.text(method), facts.source.end(method)

@@ -27,8 +27,8 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 def _joined(facts: Facts) -> Iterator[ast.Subscript]:
     """Slices of one tensor that are put together again around something else: either may be empty."""
-    for call in facts.source.of(ast.Call):
-        if not call.args or not facts.is_use(Use.JOIN, call.func) or not isinstance(call.args[0], ast.List | ast.Tuple):
+    for call in facts.calls_for(Use.JOIN):
+        if not call.args or not isinstance(call.args[0], ast.List | ast.Tuple):
             continue
         parts = [part for entry in call.args[0].elts for part in _slices_of(facts, entry)]
         owners = [facts.source.text(part.value) for part in parts]

@@ -22,11 +22,14 @@ _NORMS = re.compile(r"(?:.*_)?(?:bn|norm|ln|gn|embed|embedding)s?\d*(?:_.*)?")
 WRITTEN = frozenset("data grad requires_grad set_data assign_value register_hook name dtype device numel".split())
 COUNT = "count the steps in a variable of your own, or leave the line out if it only copies statistics"
 PARTS = {"values": "[0]", "indices": "[1]", "min": "[0]", "max": "[1]"}
+CONCERNED = ANY_LAYER | {COUNTER, *PARTS}  # whatever they belong to; other names only of a layer that is known
 
 
 def plan(facts: Facts) -> Iterator[Change]:
     for node in facts.source.of(ast.Attribute):
         receiver = facts.reading.type(node.value)
+        if receiver.kind != "instance" and node.attr not in CONCERNED:
+            continue
         if is_own_count(facts, node):
             yield claim(node)
         elif node.attr == COUNTER and facts.reading.symbols.attribute(receiver.qual, COUNTER).kind == "unknown":

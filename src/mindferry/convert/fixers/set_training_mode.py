@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import bisect
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 
 from ...read.guesses import looks_like_network
 from ...read.networks import is_mode_call
@@ -147,7 +149,7 @@ def _is_in_list_of_parts(facts: Facts, call: ast.Call) -> bool:
     if not name:
         return False
     scope = facts.enclosing(call, *FUNCTIONS) or facts.source.tree
-    uses = [node for node in _uses(facts, scope, name, 0) if not _is_filled(facts, node)]
+    uses = [node for node in _reads(facts, scope, name, 0) if not _is_filled(facts, node)]
     return bool(uses) and all(_is_part(facts, node) for node in uses)
 
 
@@ -216,11 +218,16 @@ def _may_be_made(facts: Facts, call: ast.Call) -> bool:
             return looks_like_network(name)
         case ast.Assign(targets=[ast.Name(id=name)]):
             scope = facts.enclosing(call, *FUNCTIONS) or facts.source.tree
-            return any(
-                isinstance(node, ast.Attribute) and node.attr in ASKED and _root(node.value) == name
-                for node in walk(scope)
-            )
+            return any(facts.is_within(node, scope) for node in facts.derived(_asked).get(name, ()))
     return False
+
+
+def _asked(facts: Facts) -> dict[str, list[ast.Attribute]]:
+    """By the name of a network or whatever it is, the places where it or a part of it is asked for its parameters."""
+    found: dict[str, list[ast.Attribute]] = {}
+    for node in (each for attribute in ASKED for each in facts.source.members.get(attribute, ())):
+        found.setdefault(_root(node.value), []).append(node)
+    return found
 
 
 def _is_open(facts: Facts, call: ast.Call, kind: Type) -> bool:
@@ -258,7 +265,7 @@ def _is_told_next(facts: Facts, call: ast.Call) -> bool:
 
 
 def _is_first_told(facts: Facts, scope: ast.AST, name: str, after: int, depth: int = 0) -> bool:
-    for node in sorted(_uses(facts, scope, name, after), key=facts.source.start):
+    for node in _reads(facts, scope, name, after):
         parent = facts.parents.get(node)
         if isinstance(parent, ast.Attribute) and parent.attr in QUIET:
             continue
@@ -280,11 +287,11 @@ def _is_first_told(facts: Facts, scope: ast.AST, name: str, after: int, depth: i
     return False
 
 
-def _uses(facts: Facts, scope: ast.AST, name: str, after: int) -> Iterator[ast.Name]:
-    for node in walk(scope):
-        is_read = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-        if isinstance(node, ast.Name) and is_read and facts.source.start(node) >= after:
-            yield node
+def _reads(facts: Facts, scope: ast.AST, name: str, after: int) -> Iterator[ast.Name]:
+    """Where the name is read from an offset on, in the order of the text."""
+    places = facts.source.named_within(name, scope)
+    first = bisect.bisect_left(places, after, key=facts.source.start)
+    return (node for node in islice(places, first, None) if isinstance(node.ctx, ast.Load))
 
 
 def _is_conditional(facts: Facts, node: ast.AST, scope: ast.AST) -> bool:

@@ -15,7 +15,7 @@ HELPERS: dict[type[ast.operator], str] = {ast.Add: "plus", ast.Sub: "minus"}
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    if not any(facts.is_use(Use.FROM_NUMBER, call.func) for call in facts.source.of(ast.Call)):
+    if not facts.calls_for(Use.FROM_NUMBER):
         return
     for node in facts.source.of(ast.BinOp):
         if type(node.op) not in HELPERS:

@@ -62,9 +62,9 @@ class Offsets:
 
 def constant(node: ast.AST | None) -> object:
     """The value of a literal, or NOTHING."""
+    if type(node) is ast.Constant:  # asked of every argument
+        return node.value
     match node:
-        case ast.Constant(value=value):
-            return value
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
             return -value
     return NOTHING

@@ -134,8 +134,9 @@ def use_of_tree(tree: ast.Module, module: str) -> ProjectUse:
     use = ProjectUse()
     found = _by_kind(tree)
     bound = _bound_to(found, module)
-    _add_names(found, bound, use)
-    _add_project_calls(found, bound, use)
+    helpers = {each for each in found[ast.Attribute] if type(each.value) is ast.Name and each.value.id in bound}
+    _add_names(found, helpers, use)
+    _add_project_calls(found, bound, helpers, use)
     _add_values(found, use)
     return use
 
@@ -156,14 +157,15 @@ def _bound_to(nodes: Nodes, module: str) -> set[str]:
     return found
 
 
-def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
+def _add_project_calls(nodes: Nodes, bound: set[str], helpers: set[ast.Attribute], use: ProjectUse) -> None:
     called = set()
     direct: set[ast.expr] = set()
     loads: set[ast.expr] = set()
     opened: set[str] | None = None
-    use.is_subscripted |= any(_helper(node.value, bound) for node in nodes[ast.Subscript])
+    use.is_subscripted |= any(node.value in helpers for node in nodes[ast.Subscript])
     for node in nodes[ast.Call]:
-        if helper := _helper(node.func, bound):
+        if node.func in helpers:
+            helper = node.func.attr
             called.add(node.func)
             use.calls.setdefault(helper, []).append(shape_of(node, ""))
             if helper == "save" and node.args and _is_own_state(node.args[0]):
@@ -186,9 +188,7 @@ def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     for node in nodes[ast.ImportFrom]:
         if (node.module or "").endswith(tuple(bound)):
             use.values |= {alias.name for alias in node.names}
-    for node in nodes[ast.Attribute]:
-        if (helper := _helper(node, bound)) and node not in called:
-            use.values.add(helper)
+    use.values |= {node.attr for node in helpers - called}
 
 
 def _opened(nodes: Nodes) -> set[str]:
@@ -219,43 +219,42 @@ def _is_state(call: ast.Call) -> bool:
     return False
 
 
-def _helper(node: ast.AST, bound: set[str]) -> str:
-    if type(node) is ast.Attribute and type(node.value) is ast.Name and node.value.id in bound:
-        return node.attr
-    return ""
-
-
 def shape_of(call: ast.Call, owner: str) -> CallShape:
     return CallShape(
         tuple(literal_of(each) for each in call.args),
         {each.arg: literal_of(each.value) for each in call.keywords if each.arg},
         any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords),
         owner,
-        ast.unparse(call.args[0]) if call.args and not owner else "",
+        _text_of(call.args[0]) if call.args and not owner else "",
     )
 
 
+def _text_of(node: ast.expr) -> str:
+    """As `ast.unparse` writes it, which takes long for what most calls are given."""
+    return node.id if type(node) is ast.Name else ast.unparse(node)
+
+
 def literal_of(node: ast.AST | None) -> str:
+    if type(node) is ast.Constant and type(node.value) in (int, bool, type(None)):
+        return repr(node.value)
     return UNKNOWN if node is None or constant(node) is NOTHING else ast.unparse(node).replace("'", '"')
 
 
-def _add_names(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
-    for node in nodes[ast.Attribute]:
-        if _helper(node, bound) or _is_own_grad(node):
-            continue  # ms_compat.state_dict is a function, and nobody's method
-        (use.mentioned if type(node.ctx) is ast.Load else use.stored).add(node.attr)
-        if type(node.ctx) is ast.Store:
-            use.assigned.add(node.attr)
-        if node.attr in STATE:
-            use.state_owners.add(ast.unparse(node.value))
-        elif node.attr in ("state", "defaults"):
-            use.group_owners.add(ast.unparse(node.value))
+def _add_names(nodes: Nodes, helpers: set[ast.Attribute], use: ProjectUse) -> None:
+    # ms_compat.state_dict is a function, and nobody's method
+    members = [each for each in nodes[ast.Attribute] if each not in helpers and not _is_own_grad(each)]
+    use.mentioned |= {node.attr for node in members if type(node.ctx) is ast.Load}
+    use.stored |= {node.attr for node in members if type(node.ctx) is not ast.Load}
+    use.assigned |= {node.attr for node in members if type(node.ctx) is ast.Store}
+    use.state_owners |= {ast.unparse(node.value) for node in members if node.attr in STATE}
+    use.group_owners |= {ast.unparse(node.value) for node in members if node.attr in ("state", "defaults")}
     keys = [constant(node.slice) for node in nodes[ast.Subscript]]
     use.keys |= {key for key in keys if isinstance(key, str)}
-    for node in nodes[ast.Call]:
-        if isinstance(node.func, ast.Name | ast.Attribute) and _last_word(node.func) in BY_NAME:
+    called = [(_last_word(node.func), node) for node in nodes[ast.Call]]
+    for word, node in called:
+        if word in BY_NAME and isinstance(node.func, ast.Name | ast.Attribute):
             named = {each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)}
-            use.assigned |= named if _last_word(node.func) == "setattr" else set()
+            use.assigned |= named if word == "setattr" else set()
             use.state_owners |= named & STATE
     texts = {node.value for node in nodes[ast.Constant] if isinstance(node.value, str)}
     words = {text for text in texts if text.isidentifier()}
@@ -267,9 +266,7 @@ def _add_names(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
         use.mentioned.add(node.name)  # a class of the project's may override it
         use.defined.add(node.name)
     use.shown |= {_last_word(node.value) for node in nodes[ast.FormattedValue]}
-    for node in nodes[ast.Call]:
-        if _last_word(node.func) in SHOWN:
-            use.shown |= {_last_word(each) for each in node.args}
+    use.shown |= {_last_word(each) for word, node in called if word in SHOWN for each in node.args}
     use.mentioned |= {alias.name for node in nodes[ast.ImportFrom] for alias in node.names}
     _add_unset(nodes, use)
     _add_methods(nodes, use)

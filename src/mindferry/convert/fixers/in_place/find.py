@@ -22,11 +22,11 @@ from ...plan import Change, claim
 from .. import hold_leaf_parameters
 from ..bindings import CERTAIN_VIEWS, Names, is_held_by_network
 from .arguments import is_given_true, tensor_argument
+from .candidates import COLLECTIVES, may_change
 from .data_attribute import is_data_of_gradient, is_data_of_parameter, is_parameter, strip_data
 from .holders import is_for_the_caller, is_held, views
 
 MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
-COLLECTIVES = frozenset({"all_reduce", "broadcast", "reduce"})  # the first argument takes the result
 
 
 class How(Enum):
@@ -74,15 +74,12 @@ class StoredAgain(ast.Name):
     """The x of `y = x.add_(1)` read as `y = x = x.add_(1)`."""
 
 
-CHANGING = frozenset({ast.Attribute, ast.Expr, ast.Call, ast.AugAssign, ast.Assign})
-
-
 def find_in_place(facts: Facts) -> InPlace:
     """Statements whose result is bound to a name are read as assignments from here on."""
     _forget(facts)
     found = InPlace()
     inner: set[ast.Call] = set()
-    for node in [each for each in facts.source.nodes if type(each) in CHANGING]:
+    for node in may_change(facts):
         if isinstance(node, ast.Attribute):
             if node.attr == "data":
                 found.planned += strip_data(facts, node)

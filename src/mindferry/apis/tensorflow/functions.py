@@ -39,6 +39,7 @@ OTHERS = {
     "tensorflow.image.resize": "image_resize",
     "tensorflow.image.random_crop": "random_crop",
     "tensorflow.function": "plain_function",
+    "tensorflow.Module.with_name_scope": "plain_function",
     "tensorflow.autograph.experimental.do_not_convert": "plain_function",
     "keras.saving.register_keras_serializable": "registered",
     "keras.utils.register_keras_serializable": "registered",

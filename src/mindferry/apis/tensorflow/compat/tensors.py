@@ -193,38 +193,3 @@ def assign_sub(variable, delta, *_, **__):
         if isinstance(variable, Tensor)
         else variable.assign_sub(delta)
     )
-
-
-def equip_tensors():
-    """MindSpore's tensors get the methods of TensorFlow's, for values of which the text did not tell that they are tensors."""
-    methods = {"numpy": to_numpy, "get_shape": lambda x: x.shape, "set_shape": lambda x, shape: None}
-    of_variables = {"assign": assign, "assign_add": assign_add, "assign_sub": assign_sub, "read_value": lambda x: x + 0}
-    for owner, given in ((Tensor, methods), (ms.Parameter, of_variables)):
-        for name, function in given.items():
-            if not hasattr(owner, name):
-                setattr(owner, name, function)
-    if not hasattr(Tensor.__getitem__, "takes_numbers_of_numpy"):
-        Tensor.__getitem__ = with_plain_index(Tensor.__getitem__)
-
-
-def with_plain_index(take):
-    """MindSpore takes neither numpy's numbers as indices nor tensors as bounds of slices."""
-
-    def item(x, index):
-        return take(x, plain_index(index))
-
-    item.takes_numbers_of_numpy = True
-    return item
-
-
-def plain_index(index):
-    if isinstance(index, tuple):
-        return tuple(plain_index(each) for each in index)
-    if isinstance(index, slice):
-        return slice(*(plain_bound(each) for each in (index.start, index.stop, index.step)))
-    return index.item() if isinstance(index, np.generic) else index
-
-
-def plain_bound(bound):
-    is_single = isinstance(bound, (Tensor, np.generic, np.ndarray))
-    return int(bound.asnumpy() if isinstance(bound, Tensor) else bound) if is_single else bound

@@ -77,8 +77,9 @@ class Net(tf.keras.Model):
 
 
 n2 = Net()
-n2.compile("sgd", "mse")
+n2.compile("sgd", "mse", metrics=["cosine_similarity"])
 print(["%.5f" % v for v in n2.fit(X, Y, batch_size=6, epochs=2, shuffle=False, verbose=0).history["loss"]])
+print(["%.5f" % v for v in n2.evaluate(X, Y, verbose=0)])
 w = tf.Variable(np.ones((3, 1), "float32"))
 for i in range(3):
     with tf.GradientTape() as tape:

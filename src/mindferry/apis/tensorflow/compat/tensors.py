@@ -72,8 +72,8 @@ def as_tensor(value, dtype=None):
         made = ops.stack([as_tensor(each) for each in value])
         return made if dtype is None else ops.cast(made, dtype)
     array = np.asarray(value)
-    if array.dtype.kind in "US":
-        return array  # text stays with numpy
+    if array.dtype.kind in "US" or (array.dtype.kind == "O" and isinstance(array.flat[0], (str, bytes))):
+        return array if array.dtype.kind == "U" else as_text(array)  # text stays with numpy
     if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
         if array.dtype == np.float64 and not _has_arrays(value):
             array = array.astype(np.float32)
@@ -123,12 +123,26 @@ def map_structure(function, structure, *others):
     return None if structure is None else function(structure, *others)
 
 
-def to_numpy(x):
-    """x.numpy(), of a tensor or of anything else that has it."""
+def numpy_of(x):
+    """The array of a tensor; anything else as it is."""
     if isinstance(x, Tensor):
         array = x.asnumpy().copy()  # a variable's own memory changes with it
         return array if array.ndim else array[()]
-    return x.numpy() if hasattr(x, "numpy") else x
+    return x
+
+
+def to_numpy(x):
+    """x.numpy(), of a tensor or of anything else that has it; text is bytes there."""
+    if isinstance(x, (np.ndarray, np.str_)) and x.dtype.kind == "U":
+        made = np.array([each.encode() for each in np.ravel(x)], object).reshape(np.shape(x))
+        return made if made.ndim else made[()]
+    return numpy_of(x) if isinstance(x, Tensor) or not hasattr(x, "numpy") else x.numpy()
+
+
+def as_text(array):
+    """Bytes, as numpy() gives them, are text again."""
+    each = [part.decode() if isinstance(part, bytes) else str(part) for part in np.ravel(array)]
+    return np.array(each, str).reshape(np.shape(array))
 
 
 def Variable(initial_value=None, trainable=True, validate_shape=True, name=None, dtype=None, shape=None, **settings):

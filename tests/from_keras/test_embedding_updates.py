@@ -38,7 +38,7 @@ for kind in (keras.optimizers.Adam, keras.optimizers.RMSprop, keras.optimizers.N
     net = Net()
     net.compile(kind(0.02), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     net.fit(x[:24], y[:24], batch_size=8, shuffle=False, verbose=0)
-for settings in ({"is_tied": True}, {"embeddings_regularizer": "l2"}):
+for settings in ({"is_tied": True}, {"embeddings_regularizer": keras.regularizers.L2(1e-6)}):
     net = Net(**settings)
     net.compile(keras.optimizers.Adam(0.02), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     net.fit(x[:24], y[:24], batch_size=8, shuffle=False, verbose=0)

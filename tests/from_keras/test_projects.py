@@ -33,4 +33,5 @@ def test_a_project_prints_the_same_numbers(
     assert not got["error"], got["error"]
     wanted, found = (np.array(NUMBER.findall(each["printed"]), float) for each in (reference, got))
     assert len(wanted) >= 6 and np.ptp(wanted) > 0
+    assert NUMBER.sub("#", got["printed"]).split() == NUMBER.sub("#", reference["printed"]).split()
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=2e-4)

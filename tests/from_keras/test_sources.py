@@ -338,3 +338,11 @@ def test_a_third_derivative_is_told_where_tapes_may_be_around_each_other() -> No
     pairs = [("slope(x)", "curve(w)"), ("slope(x)", "slope(w)"), ("x * x", "curve(w)"), ("x * x", "w * w")]
     said = [convert_source(text.format(*each)).findings for each in pairs]
     assert [[each.code for each in found] for found in said] == [["MF101"], [], [], []]
+
+
+def test_assigning_to_a_part_of_a_variable_is_a_finding_and_to_one_of_a_list_is_not() -> None:
+    head = "import tensorflow as tf\n\ntable = tf.Variable(tf.zeros((3, 3)))\n"
+    for part in ("table[0, 1].assign(5.0)", "table[0].assign_add([1.0, 2.0, 3.0])"):
+        assert "a part of a variable" in convert_source(f"{head}{part}\n").findings[0].message, part
+    made = convert_source(f"{head}net.weights[0].assign(x)\nheld[i].assign_add(g)\n")
+    assert made.findings == () and "ms_keras.assign_add(held[i], g)" in made.main

@@ -156,12 +156,20 @@ class _Recorder:
 
     def _watch_tapes(self, tape: Any) -> None:
         import tensorflow as tf
-        from tensorflow.python.eager import record
 
-        original, recorder = tape.gradient, self
+        original, enter, leave, recorder = tape.gradient, tape.__enter__, tape.__exit__, self
+        opened: list[Any] = []  # tapes that record just now
+
+        def entered(self: Any) -> Any:
+            opened.append(self)
+            return enter(self)
+
+        def left(self: Any, *error: Any) -> Any:
+            opened.remove(self)
+            return leave(self, *error)
 
         def gradient(self: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
-            is_loss = not record.could_possibly_record()  # else it is a part of another tape's loss
+            is_loss = all(each is self for each in opened)  # else it is a part of another tape's loss
             if is_loss:
                 values = [float(tf.reduce_sum(each)) for each in tf.nest.flatten(target) if each.dtype.is_floating]
                 recorder.losses.append(sum(values))
@@ -170,7 +178,7 @@ class _Recorder:
                 recorder.after_step(float("nan"), tf.nest.flatten(made), [])
             return made
 
-        tape.gradient = gradient
+        tape.gradient, tape.__enter__, tape.__exit__ = gradient, entered, left
 
     def keep_fitted(self, data: Any) -> Any:
         self.keep("fit", self.fitted, data)

@@ -43,6 +43,8 @@ for name in UTILS.split():
     _add(f"keras.utils.{name}", name)
 for name in ("load_img", "img_to_array", "array_to_img", "save_img"):
     _add(f"keras.preprocessing.image.{name}", name)
+for name in ("Tokenizer", "text_to_word_sequence", "hashing_trick"):
+    _add(f"keras.preprocessing.text.{name}", name)
 for home in ("io", "image"):
     for name in ("decode_image", "decode_png", "decode_jpeg", "decode_bmp"):
         _add(f"tensorflow.{home}.{name}", "decode_image")

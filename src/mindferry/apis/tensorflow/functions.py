@@ -1,5 +1,8 @@
 """TensorFlow's functions: each has a helper that takes lists, numbers and arrays as TensorFlow does."""
 
+import ast
+
+from .._call import Call
 from .._rule import Form, rule
 from ._options import check_options
 
@@ -39,10 +42,21 @@ OTHERS = {
     "tensorflow.image.resize": "image_resize",
     "tensorflow.image.random_crop": "random_crop",
     "tensorflow.function": "plain_function",
+    "tensorflow.Module.with_name_scope": "plain_function",
     "tensorflow.autograph.experimental.do_not_convert": "plain_function",
     "keras.saving.register_keras_serializable": "registered",
     "keras.utils.register_keras_serializable": "registered",
 }
+
+
+def refuse_parts(call: Call) -> None:
+    """`table[0, 1].assign(5)` is of a variable's part, which MindSpore copies; `weights[0].assign(x)` of a list's variable."""
+    match call.receiver:
+        case ast.Subscript(value=whole, slice=index):
+            if call.reading.type(whole).is_tensor or isinstance(index, ast.Tuple | ast.Slice):
+                advice = "`table.assign(tf.tensor_scatter_nd_update(table, [[0, 1]], [5.0]))` assigns to a part"
+                call.leave("a part of a variable is a copy in MindSpore, and assigning to it changes nothing", advice)
+
 
 for name in UNDER_TF.split():
     rule(f"tensorflow.{name}", to=f"compat.tf_{name}", like=f"compat.tf_{name}")(check_options)
@@ -70,9 +84,8 @@ for name, (most, least) in LIMITS.items():
 rule("tensorflow.Tensor", to="mindspore.Tensor", like="mindspore.Tensor")
 for form in (Form.CALL, Form.UNKNOWN):
     rule("tensorflow.Tensor.numpy", to="compat.to_numpy", args="self", form=form)
-    rule("tensorflow.Tensor.assign", to="compat.assign", args="self", form=form)
-    rule("tensorflow.Tensor.assign_add", to="compat.assign_add", args="self", form=form)
-    rule("tensorflow.Tensor.assign_sub", to="compat.assign_sub", args="self", form=form)
+    for name in ("assign", "assign_add", "assign_sub"):
+        rule(f"tensorflow.Tensor.{name}", to=f"compat.{name}", args="self", form=form)(refuse_parts)
 rule("tensorflow.data.Dataset", to="compat.Dataset", like="compat.Dataset")
 for name in "from_tensor_slices from_tensors from_generator range zip".split():
     rule(f"tensorflow.data.Dataset.{name}", to=f"compat.Dataset.{name}", like=f"compat.Dataset.{name}")

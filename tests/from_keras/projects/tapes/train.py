@@ -56,3 +56,20 @@ print(inside(x).numpy(), w.numpy().ravel())
 print({k: float(v) for k, v in part(x).items()}, w.numpy().ravel())
 print(watched(x, x * 3).numpy())
 print(again(x).numpy(), w.numpy().ravel())
+
+
+def heatmap(image):
+    inputs = tf.keras.Input((6, 6, 1))
+    maps = tf.keras.layers.Conv2D(2, 3, activation="relu", name="last_conv", kernel_initializer=tf.keras.initializers.Constant(0.3))(inputs)
+    scores = tf.keras.layers.Dense(3, kernel_initializer=tf.keras.initializers.Constant(0.2))(tf.keras.layers.Flatten()(maps) ** 2)
+    model = tf.keras.Model(inputs, scores)
+    both = tf.keras.Model(model.inputs, [model.get_layer("last_conv").output, model.outputs[0]])
+    with tf.GradientTape() as tape:
+        out, preds = both(image)
+        best = preds[:, tf.argmax(preds[0])]
+    grads = tape.gradient(best, out)
+    weights = tf.reduce_mean(grads, axis=(0, 1, 2))
+    return tf.squeeze(out[0] @ weights[..., tf.newaxis]).numpy()
+
+
+print(heatmap(tf.reshape(tf.cast(tf.range(36), tf.float32), (1, 6, 6, 1)) / 36.0)[1])

@@ -34,3 +34,14 @@ for name, values in sorted(history.history.items()):
     print(name, [round(float(v), 5) for v in values])
 score = model.evaluate(tokens, labels, verbose=0)
 print("Test loss: %.4f, accuracy: %.4f" % (score[0], score[1]))
+
+from tensorflow.keras.preprocessing.text import Tokenizer  # the older way with words
+
+tokenizer = Tokenizer(num_words=8, oov_token="<OOV>")
+tokenizer.fit_on_texts(["I love my dog", "I love my cat!", "You love my dog?"])
+print(tokenizer.word_index, tokenizer.texts_to_sequences(["i really love my cat", "you"]), tokenizer.sequences_to_texts([[2, 3, 99]]))
+print(tokenizer.texts_to_matrix(["I love love my cat"], mode="tfidf").round(4).tolist())
+pairs = tf.data.Dataset.zip((tf.data.Dataset.range(3), tf.data.Dataset.from_tensor_slices(["a", "b", "c"])))
+print([(int(number), word.numpy().decode()) for number, word in pairs.skip(1)], tf.strings.join(["x", "y"]).numpy())
+best = tf.math.top_k(tf.constant([1.5, 3.5, 2.5]), k=2)
+print(best.indices.numpy(), best.values.numpy(), tf.unique(tf.constant([4, 4, 7])).y.numpy())

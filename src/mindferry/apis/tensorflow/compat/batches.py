@@ -22,33 +22,31 @@ class Batches:
 
     def __init__(self, make, count=None, steps=None, on_end=None):
         self.make, self.count, self.steps, self.on_end = make, steps or count, steps, on_end
-        self.running = None
+        self.whole, self.running, self.seen = count, None, 0
 
     def epoch(self):
-        if self.steps is None:
-            yield from self.make()
-        else:
-            for _ in range(self.steps):
-                batch = self._next()
-                if batch is None:
-                    return
-                yield batch
+        yield from self.make() if self.steps is None else self._some()
         if self.on_end:
             self.on_end()
 
-    def _next(self):
-        """An endless source goes on where the last epoch ended."""
-        for _ in range(2):
-            if self.running is None:
-                self.running = iter(self.make())
-            try:
-                return next(self.running)
-            except StopIteration:
-                self.running = None
-        return None
+    def _some(self):
+        """`steps` batches, from where the last epoch ended; an epoch is shorter where the data ends."""
+        self.running = self.running or iter(self.make())
+        for _ in range(self.steps):
+            batch = next(self.running, None)
+            if batch is None:
+                self.running, self.seen = None, 0
+                return
+            self.seen += 1
+            yield batch
+            if self.seen == self.whole:
+                self.running, self.seen = None, 0
+                return
 
 
 def batches_of(x, y, sample_weight, batch_size, shuffle, class_weight, steps):
+    if isinstance(x, Batches):
+        return x
     if is_arrays(x):
         return array_batches((x, y, sample_weight), batch_size or 32, shuffle, class_weight, steps)
     if hasattr(x, "__getitem__") and hasattr(x, "__len__"):
@@ -58,6 +56,12 @@ def batches_of(x, y, sample_weight, batch_size, shuffle, class_weight, steps):
     source = iter(x) if is_generator else None
     make = (lambda: as_batches(source, class_weight)) if is_generator else (lambda: as_batches(x, class_weight))
     return Batches(make, count if isinstance(count, int) else None, steps)
+
+
+def validation_batches(given, batch_size, steps):
+    """Of what fit is given as validation_data; they begin anew in each epoch."""
+    x, y, weight = (*(given if isinstance(given, (list, tuple)) else (given,)), None, None)[:3]
+    return batches_of(x, y, weight, batch_size, False, None, steps)
 
 
 def is_arrays(x):

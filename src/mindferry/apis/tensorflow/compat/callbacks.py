@@ -105,10 +105,9 @@ class Callbacks:
             each.set_params(params)
 
     def call(self, name, *args):
+        given = args if args and isinstance(args[-1], dict) else (*args, {})
         for each in self.callbacks:
-            getattr(each, name)(*args) if len(args) != 1 or isinstance(args[0], dict) else getattr(each, name)(
-                args[0], {}
-            )
+            getattr(each, name)(*given)
 
 
 class LambdaCallback(Callback):

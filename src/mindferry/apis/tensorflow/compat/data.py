@@ -4,7 +4,7 @@ import numpy as np
 from mindspore import Tensor
 
 from .random_values import Chance
-from .tensors import as_tensor, flat, map_structure, to_numpy
+from .tensors import as_tensor, flat, map_structure, numpy_of, to_numpy
 
 
 class Dataset:
@@ -264,12 +264,12 @@ def listed(tensors):
         return type(tensors)(*parts) if hasattr(tensors, "_fields") else tuple(parts)
     if isinstance(tensors, dict):
         return {key: listed(each) for key, each in tensors.items()}
-    return np.asarray(to_numpy(as_tensor(tensors))) if isinstance(tensors, list) else tensors
+    return np.asarray(numpy_of(as_tensor(tensors))) if isinstance(tensors, list) else tensors
 
 
 def slices_of(value):
     value = value.asnumpy() if isinstance(value, Tensor) else value.to_numpy() if hasattr(value, "to_numpy") else value
-    return np.asarray(to_numpy(as_tensor(value))) if isinstance(value, list) else np.asarray(value)
+    return np.asarray(numpy_of(as_tensor(value))) if isinstance(value, list) else np.asarray(value)
 
 
 def flat_datasets(parts):
@@ -306,7 +306,7 @@ def in_groups(source, size, drop_remainder, join):
 def stacked(rows):
     if isinstance(rows[0], Dataset):
         return Dataset(lambda: iter(rows))
-    return map_structure(lambda *parts: as_tensor(np.stack([to_numpy(each) for each in parts])), *rows)
+    return map_structure(lambda *parts: as_tensor(np.stack([numpy_of(each) for each in parts])), *rows)
 
 
 def padded(rows, shapes, values):
@@ -317,7 +317,7 @@ def padded(rows, shapes, values):
     if isinstance(rows[0], tuple):
         shapes, values = shapes or (None,) * len(rows[0]), values if values is not None else (None,) * len(rows[0])
         return tuple(padded(list(part), shape, value) for part, shape, value in zip(zip(*rows), shapes, values))
-    arrays = [np.asarray(to_numpy(each)) for each in rows]
+    arrays = [np.asarray(numpy_of(each)) for each in rows]
     longest = [max(sizes) for sizes in zip(*(each.shape for each in arrays))]
     wanted = [
         size if given in (None, -1) else int(given)

@@ -1,9 +1,11 @@
 """compile, fit, evaluate and predict, in Keras' order of things."""
 
+import inspect
+
 import numpy as np
 from mindspore import Tensor, ops
 
-from .batches import batches_of, merge_parts, unpack_x_y_sample_weight
+from .batches import batches_of, merge_parts, unpack_x_y_sample_weight, validation_batches
 from .callbacks import Callbacks
 from .layers_base import value_and_gradients
 from .losses_named import get_loss
@@ -161,12 +163,17 @@ class Fitting:
         """A network whose `call` does not take `training` is not told, and its layers train as if they were not."""
         return self(x, training=is_training) if "training" in self._parameters_of_call() else self(x)
 
+    def _loss_of(self, x, y, y_pred, sample_weight, is_training):
+        """An own `compute_loss` may be older than its argument `training`."""
+        mode = {"training": is_training} if "training" in inspect.signature(self.compute_loss).parameters else {}
+        return self.compute_loss(x, y, y_pred, sample_weight, **mode)
+
     def train_step(self, data):
         x, y, sample_weight = unpack_x_y_sample_weight(data)
 
         def forward_fn():
             y_pred = self.outputs_for(x, True)
-            loss = self.compute_loss(x, y, y_pred, sample_weight)
+            loss = self._loss_of(x, y, y_pred, sample_weight, True)
             return self.optimizer.scale_loss(loss), loss, y_pred
 
         if self.weights and not self.trainable_variables:  # as the first half of a GAN that was set to trainable=False
@@ -188,7 +195,7 @@ class Fitting:
     def test_step(self, data):
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         y_pred = self.outputs_for(x, False)
-        loss = self.compute_loss(x, y, y_pred, sample_weight, training=False)
+        loss = self._loss_of(x, y, y_pred, sample_weight, False)
         self._track(loss, flat(x)[0].shape[0])
         return self.compute_metrics(x, y, y_pred, sample_weight)
 
@@ -236,19 +243,11 @@ class Fitting:
                     break
             epoch_logs = dict(logs)
             if validation_data is not None and (epoch + 1) % validation_freq == 0:
-                given = validation_data if isinstance(validation_data, (list, tuple)) else (validation_data,)
-                found = self.evaluate(
-                    *given[:2],
-                    batch_size=validation_batch_size or batch_size,
-                    verbose=0,
-                    sample_weight=given[2] if len(given) > 2 else None,
-                    steps=validation_steps,
-                    callbacks=listeners,
-                    return_dict=True,
-                )
+                validation = validation_batches(validation_data, validation_batch_size or batch_size, validation_steps)
+                found = self.evaluate(validation, verbose=0, callbacks=listeners, return_dict=True)
                 epoch_logs.update({f"val_{name}": value for name, value in found.items()})
-            listeners.call("on_epoch_end", epoch, epoch_logs)
-            logs = epoch_logs
+            logs = dict(sorted(epoch_logs.items()))
+            listeners.call("on_epoch_end", epoch, logs)
             if self.stop_training:
                 break
         if hasattr(self.optimizer, "finalize_variable_values"):
@@ -257,8 +256,9 @@ class Fitting:
         return self.history
 
     def _flat_logs(self, logs):
+        """Numbers by their names, which Keras puts in order."""
         made = {}
-        for name, value in (logs or {}).items():
+        for name, value in sorted((logs or {}).items()):
             made.update(
                 {key: plain(each) for key, each in value.items()} if isinstance(value, dict) else {name: plain(value)}
             )
@@ -290,10 +290,7 @@ class Fitting:
         listeners.call("on_test_end", logs)
         if verbose not in (0, "0", False) and not isinstance(callbacks, Callbacks):
             print(" - ".join(f"{name}: {value:.4f}" for name, value in logs.items()))
-        if return_dict:
-            return logs
-        values = list(logs.values())
-        return values[0] if len(values) == 1 else values
+        return self._shown(logs, return_dict)
 
     def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
         data = batches_of(x, None, None, batch_size, False, None, steps)
@@ -316,8 +313,10 @@ class Fitting:
         return next(iter(batches_of(x, y, sample_weight, len(flat(x)[0]), False, class_weight, None).epoch()))
 
     def _shown(self, logs, return_dict):
+        """A list has them in the metrics' order, and what no metric is called by its name after them."""
         logs = self._flat_logs(logs)
-        values = list(logs.values())
+        names = [each.name for each in self.metrics]
+        values = [logs[name] for name in names if name in logs] + [logs[name] for name in logs if name not in names]
         return logs if return_dict else values[0] if len(values) == 1 else values
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):

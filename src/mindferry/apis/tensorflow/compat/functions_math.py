@@ -1,5 +1,6 @@
 """tf.math and what TensorFlow has beside it: lists, numbers and arrays are taken as tensors."""
 
+import collections
 import math
 
 import mindspore as ms
@@ -250,10 +251,13 @@ def tf_add_n(inputs, name=None):
     return out
 
 
+TopK = collections.namedtuple("TopK", "values indices")
+
+
 @symbolic
 def tf_top_k(input, k=1, sorted=True, index_type=None, name=None):
     values, indices = ops.topk(as_tensor(input), int(k))
-    return values, ops.cast(indices, ms.int32)
+    return TopK(values, ops.cast(indices, ms.int32))
 
 
 @symbolic

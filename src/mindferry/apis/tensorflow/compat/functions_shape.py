@@ -1,5 +1,6 @@
 """TensorFlow's functions that make, shape, join, cut and index tensors."""
 
+import collections
 import contextlib
 import os
 import sys
@@ -285,12 +286,15 @@ def tf_meshgrid(*args, indexing="xy", name=None):
     return [as_tensor(each) for each in np.meshgrid(*(as_tensor(each).asnumpy() for each in args), indexing=indexing)]
 
 
+Unique = collections.namedtuple("Unique", "y idx")
+
+
 def tf_unique(x, out_idx="int32", name=None):
     array = as_tensor(x).asnumpy()
     values, first, inverse = np.unique(array, return_index=True, return_inverse=True)
     order = np.argsort(first)
     ranks = np.argsort(order)
-    return as_tensor(values[order]), as_tensor(ranks[inverse].astype(np.int32))
+    return Unique(as_tensor(values[order]), as_tensor(ranks[inverse].astype(np.int32)))
 
 
 def tf_sequence_mask(lengths, maxlen=None, dtype="bool", name=None):

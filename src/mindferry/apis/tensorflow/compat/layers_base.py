@@ -1,5 +1,6 @@
 """Keras' Layer as a MindSpore Cell: built when it is first called, with weights in Keras' order and the mode handed down."""
 
+import contextlib
 import inspect
 
 import mindspore as ms
@@ -11,7 +12,7 @@ from .graph import call_on_symbols, is_symbolic
 from .initializers import get_initializer, initial_value, snake_case
 from .nested_gradients import graph_gradients, is_taken_again, rehearse, take_gradients
 from .random_values import Chance
-from .row_gradients import gradients_by_rows
+from .row_gradients import gradients_by_rows, penalised
 from .tensors import Calls, Names, as_dtype, as_tensor, assign, dtype_name, flat, is_float, make_variable, map_structure
 
 
@@ -108,6 +109,7 @@ class Layer(nn.Cell):
         finally:
             Calls.depth -= 1
             Calls.mode = Calls.mode if Calls.depth else None
+        out = Passing.noted(out) if Passing.is_on else out
         if self.activity_regularizer is not None:
             for each in flat(out):
                 self._added_losses.append(self.activity_regularizer(each) / each.shape[0])
@@ -271,7 +273,7 @@ class Layer(nn.Cell):
             as_tensor(each() if callable(each) and not isinstance(each, Tensor) else each)
             for each in self._added_losses
         ]
-        own += [penalty(weight) for weight, penalty in self._penalties if self._is_trainable]
+        own += [penalty(penalised(weight)) for weight, penalty in self._penalties if self._is_trainable]
         return own + [loss for layer in self.sublayers for loss in layer.losses]
 
     def compute_output_shape(self, input_shape):
@@ -384,13 +386,41 @@ def _by_weights(forward, wanted):
     return out, map_structure(lambda weight: found[id(weight)], wanted)
 
 
+class Passing:
+    """What layers give while a tape records, in order; what is to be added to some of it."""
+
+    is_on, seen, added = False, [], {}
+
+    @classmethod
+    @contextlib.contextmanager
+    def watched(cls, added):
+        before = cls.is_on, cls.seen, cls.added
+        cls.is_on, cls.seen, cls.added = True, [], added
+        try:
+            yield cls.seen
+        finally:
+            cls.is_on, cls.seen, cls.added = before
+
+    @classmethod
+    def noted(cls, out):
+        def one(each):
+            if not isinstance(each, Tensor):
+                return each
+            each = each + cls.added[len(cls.seen)] if len(cls.seen) in cls.added else each
+            cls.seen.append(each)
+            return each
+
+        return map_structure(one, out)
+
+
 class RecordedTape:
     """What a tape recorded, as a function that is run again for each gradient, with the same random numbers."""
 
     def __init__(self, forward, *inputs):
         self.forward, self.inputs = forward, inputs
         self.numbers = Chance.generator.bit_generator.state
-        self.outputs = forward(*inputs)
+        with Passing.watched({}) as self.passed:
+            self.outputs = forward(*inputs)
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients=None):
         outputs = self.outputs if isinstance(self.outputs, tuple) else (self.outputs,)
@@ -408,7 +438,25 @@ class RecordedTape:
             _, found = _by_inputs(again, list(self.inputs))
             pairs = {id(each): gradient for each, gradient in zip(self.inputs, found)}
             made = map_structure(lambda each: pairs[id(each)], sources)
-        else:
+        elif any(isinstance(each, ms.Parameter) for each in flat(sources)):
             _, made = _by_weights(lambda: again(*self.inputs), sources)
+        else:
+            made = self._by_passed(again, sources)
         Chance.generator.bit_generator.state = after
         return made
+
+    def _by_passed(self, again, sources):
+        """By what a layer gave within the block, as Grad-CAM asks: by zeros that are added to it there."""
+        places = [next((at for at, each in enumerate(self.passed) if each is one), None) for one in flat(sources)]
+        if None in places:
+            raise ValueError(
+                "gradients are taken by variables, by tensors that the tape watches, or by what layers give"
+            )
+
+        def with_zeros(*zeros):
+            with Passing.watched(dict(zip(places, zeros))):
+                return again(*self.inputs)
+
+        _, found = _by_inputs(with_zeros, [ops.zeros_like(each) for each in flat(sources)])
+        pairs = {id(each): gradient for each, gradient in zip(flat(sources), found)}
+        return map_structure(lambda each: pairs[id(each)], sources)

@@ -6,6 +6,7 @@ from .losses_named import LOSSES, get_loss
 from .metrics import (
     BinaryAccuracy,
     CategoricalAccuracy,
+    CosineSimilarityMetric,
     MeanMetricWrapper,
     Metric,
     RootMeanSquaredError,
@@ -38,6 +39,7 @@ NAMED_METRICS = (
     ConcordanceCorrelation,
 )
 METRICS = {**{snake_case(each.__name__): each for each in NAMED_METRICS}, "auc": AUC}
+METRICS["cosine_similarity"] = CosineSimilarityMetric  # the loss of this name has the other sign
 
 
 def get_metric(given, y_true=None, y_pred=None):

@@ -10,6 +10,7 @@ class Lookups:
     """What came back to each variable's lookups; nothing is kept unless a gradient is being taken."""
 
     parts = None
+    whole = set()  # those that have a penalty, however small
 
 
 def look_up(table, rows):
@@ -20,14 +21,22 @@ def look_up(table, rows):
     return found
 
 
+def penalised(table):
+    """A variable as a regularizer takes it: all of it."""
+    if Lookups.parts is not None:
+        Lookups.whole.add(id(table))
+    return table
+
+
 def gradients_by_rows(take, weights):
     """What `take` gives: (value, gradients of the weights); those of lookups alone have their parts as `rows`."""
-    before, Lookups.parts = Lookups.parts, {}
+    before, Lookups.parts, Lookups.whole = (Lookups.parts, Lookups.whole), {}, set()
     try:
         value, gradients = take()
-        return value, [mark_rows(each, Lookups.parts.get(id(weight))) for weight, each in zip(weights, gradients)]
+        parts = {key: found for key, found in Lookups.parts.items() if key not in Lookups.whole}
+        return value, [mark_rows(each, parts.get(id(weight))) for weight, each in zip(weights, gradients)]
     finally:
-        Lookups.parts = before
+        Lookups.parts, Lookups.whole = before
 
 
 def mark_rows(gradient, parts):

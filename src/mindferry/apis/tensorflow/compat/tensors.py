@@ -72,8 +72,8 @@ def as_tensor(value, dtype=None):
         made = ops.stack([as_tensor(each) for each in value])
         return made if dtype is None else ops.cast(made, dtype)
     array = np.asarray(value)
-    if array.dtype.kind in "US":
-        return array  # text stays with numpy
+    if array.dtype.kind in "US" or (array.dtype.kind == "O" and isinstance(array.flat[0], (str, bytes))):
+        return array if array.dtype.kind == "U" else as_text(array)  # text stays with numpy
     if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
         if array.dtype == np.float64 and not _has_arrays(value):
             array = array.astype(np.float32)
@@ -123,12 +123,26 @@ def map_structure(function, structure, *others):
     return None if structure is None else function(structure, *others)
 
 
-def to_numpy(x):
-    """x.numpy(), of a tensor or of anything else that has it."""
+def numpy_of(x):
+    """The array of a tensor; anything else as it is."""
     if isinstance(x, Tensor):
         array = x.asnumpy().copy()  # a variable's own memory changes with it
         return array if array.ndim else array[()]
-    return x.numpy() if hasattr(x, "numpy") else x
+    return x
+
+
+def to_numpy(x):
+    """x.numpy(), of a tensor or of anything else that has it; text is bytes there."""
+    if isinstance(x, (np.ndarray, np.str_)) and x.dtype.kind == "U":
+        made = np.array([each.encode() for each in np.ravel(x)], object).reshape(np.shape(x))
+        return made if made.ndim else made[()]
+    return numpy_of(x) if isinstance(x, Tensor) or not hasattr(x, "numpy") else x.numpy()
+
+
+def as_text(array):
+    """Bytes, as numpy() gives them, are text again."""
+    each = [part.decode() if isinstance(part, bytes) else str(part) for part in np.ravel(array)]
+    return np.array(each, str).reshape(np.shape(array))
 
 
 def Variable(initial_value=None, trainable=True, validate_shape=True, name=None, dtype=None, shape=None, **settings):
@@ -193,38 +207,3 @@ def assign_sub(variable, delta, *_, **__):
         if isinstance(variable, Tensor)
         else variable.assign_sub(delta)
     )
-
-
-def equip_tensors():
-    """MindSpore's tensors get the methods of TensorFlow's, for values of which the text did not tell that they are tensors."""
-    methods = {"numpy": to_numpy, "get_shape": lambda x: x.shape, "set_shape": lambda x, shape: None}
-    of_variables = {"assign": assign, "assign_add": assign_add, "assign_sub": assign_sub, "read_value": lambda x: x + 0}
-    for owner, given in ((Tensor, methods), (ms.Parameter, of_variables)):
-        for name, function in given.items():
-            if not hasattr(owner, name):
-                setattr(owner, name, function)
-    if not hasattr(Tensor.__getitem__, "takes_numbers_of_numpy"):
-        Tensor.__getitem__ = with_plain_index(Tensor.__getitem__)
-
-
-def with_plain_index(take):
-    """MindSpore takes neither numpy's numbers as indices nor tensors as bounds of slices."""
-
-    def item(x, index):
-        return take(x, plain_index(index))
-
-    item.takes_numbers_of_numpy = True
-    return item
-
-
-def plain_index(index):
-    if isinstance(index, tuple):
-        return tuple(plain_index(each) for each in index)
-    if isinstance(index, slice):
-        return slice(*(plain_bound(each) for each in (index.start, index.stop, index.step)))
-    return index.item() if isinstance(index, np.generic) else index
-
-
-def plain_bound(bound):
-    is_single = isinstance(bound, (Tensor, np.generic, np.ndarray))
-    return int(bound.asnumpy() if isinstance(bound, Tensor) else bound) if is_single else bound

@@ -22,7 +22,7 @@ from .mindspore_conduct import is_library, moved_outside, other_attributes, othe
 from .mindspore_keras import KerasNetwork
 from .mindspore_pin import pin
 from .mindspore_random import Stock, shared_randomness
-from .mindspore_state import State, changed_parameters, has_changed, moved_numbers
+from .mindspore_state import State, changed_tensors, has_other_values, moved_numbers
 from .mindspore_tensors import (
     as_numpy,
     in_parts,
@@ -59,6 +59,7 @@ class Session:
     unmatched: list[str] = dataclasses.field(default_factory=list)
     shortfalls: list[Shortfall] = dataclasses.field(default_factory=list)
     keeps_state: bool = False  # it changed something, and the reference was not called twice
+    is_as_before: bool = False  # after `whole`: nothing is left to restore
     lost: list[str] = dataclasses.field(default_factory=list)  # paths that drew numbers which the reference did not
     running: list[str] = dataclasses.field(default_factory=list)  # where it is, or where it failed
     _seen: dict[tuple[str, int], bool] = dataclasses.field(default_factory=dict)
@@ -82,8 +83,10 @@ class Session:
             self._counts(moved_numbers(state))
             self._buffers(self.record.buffers)
             problem = f"changes in {self.mode} mode, while the reference's does not"
-            self._unexpected_changes(changed_parameters(state), problem)
-            is_changed = has_changed(state)
+            others = changed_tensors(state)
+            self._unexpected_changes([tensor.name for name, tensor in others if not name], problem)
+            is_changed = bool(others) or has_other_values(state)
+            self.is_as_before = not is_changed
             if self.record.second and (self.record.is_stateful or is_changed):
                 self._second()
             elif is_changed and not (self.golden.is_quick or self.record.is_stateful):

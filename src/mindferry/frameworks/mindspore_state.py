@@ -39,20 +39,26 @@ def state_of(cell: Cell) -> State:
     return State(tuple(found), tuple(plain))
 
 
-def has_changed(state: State) -> bool:
-    """Whether a run left something behind: a later one may compute something else."""
-    import numpy as np
-
+def has_other_values(state: State) -> bool:
+    """Whether a run left something else in a plain attribute: a later one may compute something else."""
     for owner, own, copies in state.plain:
         held = _plain(owner)
         if held.keys() != own.keys() or any(held[name] is not own[name] for name in own):
             return True
         if any(_is_other(held[name], copies[name]) for name in copies):
             return True
-    return any(
-        (name and getattr(owner, name, None) is not tensor) or not np.array_equal(as_numpy(tensor), value)
+    return False
+
+
+def changed_tensors(state: State) -> list[tuple[str, Any]]:
+    """(attribute, tensor) of those that a run replaced or wrote into; "" for a parameter that takes no gradient."""
+    import numpy as np
+
+    return [
+        (name, tensor)
         for owner, name, tensor, value in state.tensors
-    )
+        if (name and getattr(owner, name, None) is not tensor) or not np.array_equal(as_numpy(tensor), value)
+    ]
 
 
 def moved_numbers(state: State) -> list[str]:
@@ -69,17 +75,6 @@ def _is_count(value: Any) -> bool:
     if isinstance(value, list | dict):
         return 0 < len(value) <= MANY and all(map(_is_count, value.values() if isinstance(value, dict) else value))
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def changed_parameters(state: State) -> list[str]:
-    """Names of the parameters without a gradient that are no longer what they were."""
-    import numpy as np
-
-    return [
-        tensor.name
-        for _, name, tensor, value in state.tensors
-        if not name and not np.array_equal(as_numpy(tensor), value)
-    ]
 
 
 def _is_other(value: Any, before: Any) -> bool:

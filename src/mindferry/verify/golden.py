@@ -110,6 +110,7 @@ class ModeRecord:
     left: dict[str, str] = field(default_factory=dict)  # attribute that a call leaves a tensor in -> key
     later: dict[str, str] = field(default_factory=dict)  # buffer -> key of its value after `later_steps` more steps
     later_steps: int = 0
+    numbers: dict[str, float] = field(default_factory=dict)  # attribute that calls change -> what it is after two
     outside: dict[str, str] = field(
         default_factory=dict
     )  # place outside of the modules -> key of a tensor; "": a number
@@ -167,6 +168,7 @@ class Golden:
     defaults: dict[str, dict[str, Any]] = field(default_factory=dict)  # module path -> those of its forward's arguments
     shared: tuple[tuple[str, ...], ...] = ()  # parameters that are two, and lie in one place
     constants: dict[str, float] = field(default_factory=dict)  # parameters that start with one number everywhere
+    starts: dict[str, str] = field(default_factory=dict)  # parameters of which a part starts with known numbers -> key
     was_training: bool = True  # the mode in which its weights were read
     asked: tuple[str, ...] | None = (
         None  # what the network's own code asks for beside its inputs; Keras' is not looked at
@@ -287,6 +289,7 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         facts.get("defaults", {}),
         tuple(tuple(names) for names in facts.get("shared", ())),
         facts.get("constants", {}),
+        facts.get("starts", {}),
         facts.get("was_training", True),
         tuple(facts["asked"]) if "asked" in facts else None,
     )
@@ -335,5 +338,6 @@ def _mode(facts: dict[str, Any]) -> ModeRecord:
         facts.get("left", {}),
         facts.get("later", {}),
         facts.get("later_steps", 0),
+        facts.get("numbers", {}),
         facts.get("outside", {}),
     )

@@ -136,7 +136,8 @@ def _copies(model: Any) -> list[Any]:
     """Parameters that hold what another one before them holds, in a place of their own."""
     import torch
 
-    found, seen = [], {}
+    found: list[Any] = []
+    seen: dict[Any, list[Any]] = {}
     for tensor in model.parameters():
         if tensor.is_floating_point() and tensor.numel() > 1:
             key = tensor.shape, float(tensor.flatten()[0]), float(tensor.flatten()[-1])

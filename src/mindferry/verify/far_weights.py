@@ -10,7 +10,7 @@ from ..frameworks.named_in_code import handles_gaps
 from .scale import has_fraction
 from .variants import WEIGHTS, Inputs, variants, with_gaps
 
-TIMES = (16.0, 1e-6)  # where a limit begins; where an epsilon counts, in a root, a quotient or a variance
+TIMES = (16.0, 1e-3)  # where a limit begins; where an epsilon counts, in a root, a quotient or a variance
 LIGHT = 1 << 20  # parameters up to which a run more is for nothing
 
 

@@ -222,3 +222,44 @@ class Net(nn.Cell):
 """,
     ("float32[3,3,16,16]",),
 )
+
+FOLLOWER = Twin(
+    "follower",
+    """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.online, self.target, self.predict = nn.Linear(6, 5), nn.Linear(6, 5), nn.Linear(5, 5)
+        self.target.load_state_dict(self.online.state_dict())
+        self.target.requires_grad_(False)
+        table = torch.arange(5.) / 5
+        self.register_buffer("table", table.unsqueeze(0), persistent=False)
+    def forward(self, x):
+        y = self.predict(self.online(x))
+        with torch.no_grad():
+            t = self.target(x) + self.table
+        if self.training:
+            with torch.no_grad():
+                for o, p in zip(self.online.parameters(), self.target.parameters()):
+                    p.mul_(0.95).add_(o, alpha=0.05)
+        return ((y - t) ** 2).mean(), y
+""",
+    """
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.online, self.target, self.predict = nn.Dense(6, 5), nn.Dense(6, 5), nn.Dense(5, 5)
+        for o, p in zip(self.online.get_parameters(), self.target.get_parameters()):
+            p.set_data(o.value())
+            p.requires_grad = False
+        self.table = (ops.arange(5).float() / 5).unsqueeze(0)
+    def construct(self, x):
+        y = self.predict(self.online(x))
+        t = ops.stop_gradient(self.target(x) + self.table)
+        if self.training:
+            for o, p in zip(self.online.get_parameters(), self.target.get_parameters()):
+                p.set_data(p * 0.95 + 0.05 * o)
+        return ((y - t) ** 2).mean(), y
+""",
+    ("float32[5,6]",),
+)

@@ -169,6 +169,44 @@ class Net(nn.Cell):
         W_M,
     ),
     attack(
+        "a count in an array of numpy's",
+        SAME,
+        "self.seen[0] += 1\nreturn self.fc(x) * (1 if self.seen[0] < 100 else 2)",
+        "",
+        "import numpy as np\nself.seen = np.zeros(1)",
+    ),
+    attack(
+        "a count in bytes",
+        SAME,
+        "self.seen[0] = min(self.seen[0] + 1, 200)\nreturn self.fc(x) * (1 if self.seen[0] < 100 else 2)",
+        "",
+        "self.seen = bytearray(1)",
+    ),
+    attack(
+        "what is done after an error",
+        "try:\n    return self.fc(x)\nexcept ValueError:\n    return x",
+        "try:\n    return self.fc(x)\nexcept ValueError:\n    return x * 2",
+    ),
+    attack(
+        "a second condition that is never asked",
+        "big = x.shape[0] > 64 and x.shape[1] > 3\nreturn self.fc(x) * (1 + big)",
+        "big = x.shape[0] > 64 and x.shape[1] > 30\nreturn self.fc(x) * (1 + big)",
+    ),
+    attack(
+        "a count that is not set back",
+        "self.n = 0\nfor _ in range(3):\n    self.n += 1\nreturn self.fc(x)",
+        "for _ in range(3):\n    self.n += 1\nreturn self.fc(x)",
+        "self.n = 0",
+        "self.n = 0",
+    ),
+    attack(
+        "a part of a parameter that starts otherwise",
+        "return self.fc(x) * self.w",
+        "return self.fc(x) * self.w",
+        "self.w = nn.Parameter(torch.tensor([1., 0., 0., 0., 1., 0.]))",
+        W_M,
+    ),
+    attack(
         "a hook on a layer's gradient", SAME, SAME, "self.fc.register_full_backward_hook(lambda m, i, o: (i[0] * 0.5,))"
     ),
 )

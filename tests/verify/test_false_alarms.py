@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from mindferry.verify.judge import Rule, judge
 from mindferry.verify.live import compare
 
 from .attacks import Attack, linear, said_of
+from .fifth_twins import FOLLOWER
 from .twins import Twin
 
 STATEFUL = Twin(
@@ -222,3 +224,39 @@ def test_a_number_that_only_the_conversion_counts_is_listed_and_not_called_diffe
     """A network that keeps something is looked at more closely, and its outputs go by other names there."""
     counting = Attack("counting", *linear("return self.fc(x)", "self.n += 1\nreturn self.fc(x)", "", "self.n = 0"))
     assert said_of(counting, tmp_path) == "same as far as compared"
+
+
+@pytest.mark.parametrize("light", [1 << 20, 10])
+@pytest.mark.parametrize("in_full", [False, True])
+def test_a_target_that_forward_moves_is_not_called_different(
+    light: int, in_full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a large network the parameters are not watched, but for those that no optimizer trains. Its table is a view."""
+    from mindferry.frameworks import mindspore_weights
+    from mindferry.verify import state
+
+    for module in (state, mindspore_weights):
+        monkeypatch.setattr(module, "LIGHT", light)
+    module, cell = FOLLOWER.load(tmp_path)
+    before = {name: value.clone() for name, value in module.state_dict().items()}
+    comparison = compare(module, cell, FOLLOWER.inputs, in_full=in_full, rebuild=type(module))
+    assert comparison.outcome == "same", (comparison.coverage.gaps, comparison.culprits)
+    assert all(value.equal(before[name]) for name, value in module.state_dict().items())
+
+
+def test_a_change_by_a_rounding_is_no_change(tmp_path: Path) -> None:
+    """0.9 k + 0.1 k is not k in float32, and may be in float64."""
+    twin = replace(
+        FOLLOWER,
+        torch=FOLLOWER.torch.replace("p.mul_(0.95).add_(o, alpha=0.05)", "p.mul_(0.95).add_(p / 19)"),
+        mindspore=FOLLOWER.mindspore.replace("p * 0.95 + 0.05 * o", "p * 0.95 + 0.05 * p"),
+    )
+    assert compare(*twin.load(tmp_path), twin.inputs, modes=("train", "eval"), in_full=True).passed
+
+
+def test_which_of_equal_values_comes_first_is_left_open(tmp_path: Path) -> None:
+    equal = "y = self.fc(x) * 0 + 3\n"
+    bodies = linear(
+        equal + "return y.topk(2).indices, y", equal + "return ops.argsort(y, axis=-1, descending=True)[:, 3:5], y"
+    )
+    assert said_of(Attack("equal", *bodies), tmp_path) == "same as far as compared"

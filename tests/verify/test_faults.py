@@ -45,10 +45,17 @@ FOOLED = (  # those of the last ones that were called same at first
     "a parameter that starts otherwise",
     "weights that share their memory",
     "weights that the reference alone writes into",
+    "a count in an array of numpy's",
+    "a count in bytes",
+    "what is done after an error",
+    "a second condition that is never asked",
+    "a count that is not set back",
+    "a part of a parameter that starts otherwise",
 )
 UNFOUND = (
     "an output that is not cut off",
     "a place that is not brought back to the start",
+    "a target that follows at another pace",
 )  # of the fourth set, likewise
 FOURTH = [each for each in third_faults.FOURTH if each.name in UNFOUND]
 

@@ -23,7 +23,7 @@ TWINS = (
 )
 
 
-LAST = (last.LOW_RANK, last.TEXT, last.QUEUE, last.PYRAMID)
+LAST = (last.LOW_RANK, last.TEXT, last.QUEUE, last.PYRAMID, last.FOLLOWER)
 
 
 def read_faults(table: Path) -> tuple[Fault, ...]:

@@ -158,7 +158,8 @@ def against(
     for each in compare_initial(golden, initial, names):
         (found.measurements if isinstance(each, Measurement) else found.shortfalls).append(each)  # type: ignore[arg-type]
     found.shortfalls += other_starts(golden, initial, names)
-    state = state_of(cell)
+    has_steps = optimizer is not None and loss is not None and bool(golden.steps)
+    state = state_of(cell) if has_steps else None
     for mode in modes:
         if mode != "amp":
             _run_mode(cell, golden, mode, names, doing, loss, found)
@@ -167,7 +168,7 @@ def against(
         found.measurements += step(cell, golden, optimizer, names)
         found.shortfalls += moving_rates(optimizer(cell))
         load_weights(cell, golden)
-    if optimizer is not None and loss is not None and golden.steps and not found.is_spoilt:
+    if optimizer is not None and loss is not None and state is not None and not found.is_spoilt:
         doing("the training steps")
         found.measurements += train(cell, golden, loss, optimizer)
         load_weights(cell, golden)
@@ -281,7 +282,8 @@ def _run_plainly(session: Session, runs: Sequence[str], is_complete: bool, found
             session.own()
         elif is_complete:  # other shapes: no gradient, since an error amid one leaves MindSpore confused
             session.own_forward()
-        restore(state)
+        if run != "whole" or not session.is_as_before:
+            restore(state)
     if session.mode == "train" and session.record.second and not any(each.problem for each in session.measurements):
         session.second_step()
         restore(state)

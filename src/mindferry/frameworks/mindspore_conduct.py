@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..errors import MindferryError
+from ..verify.capture import plain_arguments
 from ..verify.compare import distance
-from ..verify.golden import Golden, ModeRecord
+from ..verify.golden import CallRecord, Golden, ModeRecord
 from ..verify.nesting import tensors_at
 from ..verify.outside import kept_outside, moved
+from ..verify.structure import are_close
 from ..verify.surroundings import plain_defaults
 from .mindspore_state import framework_names
 from .mindspore_tensors import as_numpy, is_tensor
@@ -81,6 +83,31 @@ def _other_tensor(place: str, value: Any, right: Any) -> Iterator[Shortfall]:
     if problem or error > allowed:
         why = f"a call leaves another tensor there, {problem or f'off by {error:.1e}'}, which is not among the outputs"
         yield Shortfall("state", place, "not comparable", why)
+
+
+def other_numbers(cell: Cell, numbers: Mapping[str, float]) -> Iterator[Shortfall]:
+    """Numbers in attributes that calls change, after two of them: a count that is not reset, another step."""
+    cells = dict(cell.cells_and_names()) if numbers else {}
+    for place, right in numbers.items():
+        owner, _, name = place.rpartition(".")
+        value = getattr(cells.get(owner), name, None)
+        if isinstance(value, bool | int | float) and value != right and not are_close(value, right):
+            why = f"it is {value:g} after a second call in the conversion, {right:g} in the reference"
+            yield Shortfall("state", place, "not comparable", why)
+
+
+def other_arguments(record: CallRecord, cell: Cell, args: Any, kwargs: dict[str, Any]) -> Iterator[str]:
+    """Plain arguments of the project's own classes; a layer of the framework, or a helper, has other parameters than torch's.
+
+    torch's TransformerEncoder finds out that a mask is causal, for instance, and tells its layers so as a hint.
+    """
+    home = type(cell).__module__
+    if type(cell).__name__ != record.kind or home.startswith("mindspore.") or "ms_compat" in home.split("."):
+        return
+    ours = plain_arguments(cell.construct, args, kwargs, is_tensor)
+    for name, value in record.arguments.items():
+        if name in ours and ours[name] != value and not are_close(ours[name], value):
+            yield f"is called with {name}={ours[name]!r}, not {value!r}".replace("'a tensor'", "a tensor")
 
 
 def other_surroundings(cell: Cell, golden: Golden) -> Iterator[Shortfall]:

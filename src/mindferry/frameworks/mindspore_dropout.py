@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
@@ -62,8 +62,8 @@ def replaced_dropout(cell: Cell, function: Callable[..., Tensor]) -> Iterator[No
     places = [
         (home, name)
         for home in {id(each): each for each in homes}.values()
-        for name in home
-        if "dropout" in name and name.islower() and is_drop_function(home[name])
+        for name in _dropout_names(home)
+        if is_drop_function(home.get(name))
     ]
     originals = [home[name] for home, name in places]
     for found in cells:
@@ -79,11 +79,26 @@ def replaced_dropout(cell: Cell, function: Callable[..., Tensor]) -> Iterator[No
             found.set_train(True)
 
 
+def _dropout_names(home: dict[str, Any]) -> tuple[str, ...]:
+    """What may be a function of dropout by its name. MindSpore's own files have thousands of names, and no new ones."""
+    name = str(home.get("__name__", ""))
+    return _library_names(name) if name.startswith("mindspore.") else _named_dropout(home)
+
+
+@cache
+def _library_names(module: str) -> tuple[str, ...]:
+    return _named_dropout(vars(sys.modules[module]))
+
+
+def _named_dropout(home: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(name for name in home if "dropout" in name and name.islower())
+
+
 def _helpers(cell: Cell) -> list[dict[str, Any]]:
     """The names of every ms_compat that the cells use. Not from sys.modules alone: a test may have let go of it there."""
     used = own_files(cell)
     modules = [
-        *sys.modules.values(),
+        *(module for name, module in list(sys.modules.items()) if "ms_compat" in name),
         *(value for names in used for value in names.values() if isinstance(value, ModuleType)),
     ]
     every = [*used, *(vars(module) for module in modules if module is not None)]

@@ -7,8 +7,10 @@ normal numbers, brought to its own interval or spread.
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from .mindspore_dropout import is_dropout, multiply, other_unit, own_files, replaced_dropout
@@ -124,12 +126,10 @@ def _replaced_draws(cell: Cell, here: Callable[[], str], draws: Stock, lost: lis
             original = getattr(home, name, None)
             if original is not None:
                 made[id(original)] = (original, _drawing(original, family, finish, here, draws, lost))
-    places = [
-        (names, name, value)
-        for names in {id(each): each for each in (vars(ops), vars(mint), *own_files(cell))}.values()
-        for name, value in list(names.items())
-        if id(value) in made
-    ]
+    known = [(home, name) for home in (vars(ops), vars(mint)) for name in _drawing_names(home["__name__"])]
+    files = {id(each): each for each in own_files(cell) if each is not vars(ops) and each is not vars(mint)}
+    known += [(names, name) for names in files.values() for name in names]
+    places = [(names, name, names[name]) for names, name in known if id(names.get(name)) in made]
     for names, name, value in places:
         names[name] = made[id(value)][1]
     try:
@@ -137,6 +137,14 @@ def _replaced_draws(cell: Cell, here: Callable[[], str], draws: Stock, lost: lis
     finally:
         for names, name, value in places:
             names[name] = value
+
+
+@cache
+def _drawing_names(home: str) -> tuple[str, ...]:
+    """The names of a module of MindSpore's that are functions of FUNCTIONS; they are looked for at every run."""
+    names = vars(sys.modules[home])
+    wanted = {id(names[name]) for name in FUNCTIONS if name in names}
+    return tuple(name for name, value in names.items() if id(value) in wanted)
 
 
 def _drawing(

@@ -10,19 +10,26 @@ from functools import partial
 from typing import Any
 
 from ..errors import MindferryError
-from ..verify.capture import plain_arguments
 from ..verify.compare import Measurement, distance
 from ..verify.golden import CallRecord, Golden, ModeRecord
 from ..verify.nested_inputs import call
 from ..verify.nesting import leaves, rebuild
 from ..verify.reach import Reach
 from ..verify.seeding import seeded
-from ..verify.structure import are_close, call_name, compare_structure
-from .mindspore_conduct import is_library, moved_outside, other_attributes, other_tensors_outside, values_outside
+from ..verify.structure import call_name, compare_structure
+from .mindspore_conduct import (
+    is_library,
+    moved_outside,
+    other_arguments,
+    other_attributes,
+    other_numbers,
+    other_tensors_outside,
+    values_outside,
+)
 from .mindspore_keras import KerasNetwork
 from .mindspore_pin import pin
 from .mindspore_random import Stock, shared_randomness
-from .mindspore_state import State, changed_parameters, has_changed, moved_numbers
+from .mindspore_state import State, changed_tensors, has_other_values, moved_numbers, names_of_moved
 from .mindspore_tensors import (
     as_numpy,
     in_parts,
@@ -59,6 +66,7 @@ class Session:
     unmatched: list[str] = dataclasses.field(default_factory=list)
     shortfalls: list[Shortfall] = dataclasses.field(default_factory=list)
     keeps_state: bool = False  # it changed something, and the reference was not called twice
+    is_as_before: bool = False  # after `whole`: nothing is left to restore
     lost: list[str] = dataclasses.field(default_factory=list)  # paths that drew numbers which the reference did not
     running: list[str] = dataclasses.field(default_factory=list)  # where it is, or where it failed
     _seen: dict[tuple[str, int], bool] = dataclasses.field(default_factory=dict)
@@ -82,8 +90,10 @@ class Session:
             self._counts(moved_numbers(state))
             self._buffers(self.record.buffers)
             problem = f"changes in {self.mode} mode, while the reference's does not"
-            self._unexpected_changes(changed_parameters(state), problem)
-            is_changed = has_changed(state)
+            others = changed_tensors(state)
+            self._unexpected_changes(names_of_moved(others), problem)
+            is_changed = bool(others) or has_other_values(state)
+            self.is_as_before = not is_changed
             if self.record.second and (self.record.is_stateful or is_changed):
                 self._second()
             elif is_changed and not (self.golden.is_quick or self.record.is_stateful):
@@ -119,6 +129,7 @@ class Session:
             positional, named = make_inputs(self.golden, self.golden.inputs)
             shifted = [rolled(value) for value in positional], {name: rolled(value) for name, value in named.items()}
             found = leaves(call(self.cell, *shifted), is_tensor, objects=True)
+        self.shortfalls += other_numbers(self.cell, self.record.numbers)
         if len(found) != self.record.second:
             problem = f"{len(found)} output tensors when it is called again, not {self.record.second}"
             self._add("whole", "network", NETWORK, "", (), float("inf"), float("nan"), problem)
@@ -312,7 +323,8 @@ class Session:
         found = leaves(given, is_activation)
         if not record.inputs:
             return None
-        self._arguments(record, cell, args, kwargs)
+        for problem in other_arguments(record, cell, args, kwargs):
+            self._add("own", "input", record, "", (), float("inf"), float("nan"), problem)
         if len(found) != len(record.inputs):
             if not type(cell).__module__.startswith("mindspore."):
                 problem = f"is called with {len(found)} tensors, not {len(record.inputs)}"
@@ -324,20 +336,6 @@ class Session:
             self._add("own", "input", record, key, value.shape, *distance(value, reference))
             going_on.append(self._pin(tensor, reference, gradient, record, "input gradient"))
         return rebuild(given, iter(going_on), is_activation)
-
-    def _arguments(self, record: CallRecord, cell: Cell, args: Any, kwargs: dict[str, Any]) -> None:
-        """Plain arguments of the project's own classes; a layer of the framework, or a helper, has other parameters than torch's.
-
-        torch's TransformerEncoder finds out that a mask is causal, for instance, and tells its layers so as a hint.
-        """
-        home = type(cell).__module__
-        if type(cell).__name__ != record.kind or home.startswith("mindspore.") or "ms_compat" in home.split("."):
-            return
-        ours = plain_arguments(cell.construct, args, kwargs, is_tensor)
-        for name, value in record.arguments.items():
-            if name in ours and ours[name] != value and not are_close(ours[name], value):
-                problem = f"is called with {name}={ours[name]!r}, not {value!r}".replace("'a tensor'", "a tensor")
-                self._add("own", "input", record, "", (), float("inf"), float("nan"), problem)
 
     def _outputs(self, run: str, record: CallRecord, output: Any) -> Any:
         """Compare one module's outputs; in the `own` run, hand on the reference's values instead."""

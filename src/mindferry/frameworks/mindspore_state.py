@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from .mindspore_tensors import as_numpy, is_activation
+from .mindspore_tensors import as_numpy, is_activation, overwrite
 
 Cell = Any
+ROUNDING = 2.0**-21  # of the largest value: a few roundings of float32
 MANY = 64  # numbers in a list that may be counts
 
 
@@ -39,20 +40,39 @@ def state_of(cell: Cell) -> State:
     return State(tuple(found), tuple(plain))
 
 
-def has_changed(state: State) -> bool:
-    """Whether a run left something behind: a later one may compute something else."""
-    import numpy as np
-
+def has_other_values(state: State) -> bool:
+    """Whether a run left something else in a plain attribute: a later one may compute something else."""
     for owner, own, copies in state.plain:
         held = _plain(owner)
         if held.keys() != own.keys() or any(held[name] is not own[name] for name in own):
             return True
         if any(_is_other(held[name], copies[name]) for name in copies):
             return True
-    return any(
-        (name and getattr(owner, name, None) is not tensor) or not np.array_equal(as_numpy(tensor), value)
+    return False
+
+
+def changed_tensors(state: State) -> list[tuple[str, Any, Any]]:
+    """(attribute, tensor, old value) of those that a run replaced or wrote into; "" for a parameter that takes no gradient."""
+    import numpy as np
+
+    return [
+        (name, tensor, value)
         for owner, name, tensor, value in state.tensors
-    )
+        if (name and getattr(owner, name, None) is not tensor) or not np.array_equal(as_numpy(tensor), value)
+    ]
+
+
+def names_of_moved(changed: list[tuple[str, Any, Any]]) -> list[str]:
+    """Of what changed, the parameters that moved by more than a rounding: 0.9 k + 0.1 k is not k, and moves nothing."""
+    return [tensor.name for name, tensor, value in changed if not name and not _is_rounding(as_numpy(tensor), value)]
+
+
+def _is_rounding(value: Any, before: Any) -> bool:
+    import numpy as np
+
+    if value.dtype.kind != "f" or value.shape != before.shape:
+        return False
+    return bool(np.abs(value - before).max(initial=0.0) <= ROUNDING * np.abs(before).max(initial=0.0))
 
 
 def moved_numbers(state: State) -> list[str]:
@@ -69,17 +89,6 @@ def _is_count(value: Any) -> bool:
     if isinstance(value, list | dict):
         return 0 < len(value) <= MANY and all(map(_is_count, value.values() if isinstance(value, dict) else value))
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def changed_parameters(state: State) -> list[str]:
-    """Names of the parameters without a gradient that are no longer what they were."""
-    import numpy as np
-
-    return [
-        tensor.name
-        for _, name, tensor, value in state.tensors
-        if not name and not np.array_equal(as_numpy(tensor), value)
-    ]
 
 
 def _is_other(value: Any, before: Any) -> bool:
@@ -107,11 +116,10 @@ def restore(state: State) -> None:
             setattr(owner, name, tensor)
         if np.array_equal(as_numpy(tensor), value):
             continue
-        right = ms.Tensor(value).astype(tensor.dtype)
         if name:
-            ms.ops.assign(tensor, right)
+            overwrite(tensor, value)
         else:
-            tensor.set_data(right)
+            tensor.set_data(ms.Tensor(value).astype(tensor.dtype))
 
 
 def _plain(owner: Cell) -> dict[str, Any]:

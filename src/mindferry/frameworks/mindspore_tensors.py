@@ -70,6 +70,13 @@ def like(reference: Any, tensor: Any) -> Any:
     return right if right.dtype == tensor.dtype else right.astype(tensor.dtype)
 
 
+def overwrite(tensor: Tensor, value: Any) -> None:
+    """Other numbers in the place of a tensor's own. MindSpore does not assign to one that is a view, such as `table.unsqueeze(0)`."""
+    import mindspore as ms
+
+    tensor.copy_(ms.Tensor(value).astype(tensor.dtype))
+
+
 def rolled(value: Any) -> Any:
     """As the recorder does it."""
     import mindspore as ms

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..verify.nested_inputs import call
 from ..verify.nesting import leaves
 from ..verify.noise import measure_noise
 from ..verify.predict import batches, save
-from ..verify.surroundings import computed_buffers, constant_parameters
+from ..verify.surroundings import computed_buffers, constant_parameters, fixed_starts
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
 from ..verify.variants import variants
@@ -40,8 +41,9 @@ def record(request: RecordRequest, link: Link) -> None:
     try:
         if not (request.variant and "model" in link.state):  # the same model on other inputs
             made = build_with_starts(request.model, request.weights, request.seed, link)
-            link.state["model"], link.state["initial"], link.state["constants"] = made
-        model, initial = link.state["model"], link.state["initial"]
+            link.state["model"], link.state["starts"] = made
+        model, starts = link.state["model"], link.state["starts"]
+        is_first = not (request.variant or request.weights)
         with far_weights(model, request.variant):
             write(
                 model,
@@ -55,8 +57,9 @@ def record(request: RecordRequest, link: Link) -> None:
                 targets=make_inputs(request.targets, request.seed + 1),
                 optimizer=find(request.optimizer) if request.optimizer else None,
                 steps=request.steps,
-                initial=initial,
-                constants=link.state["constants"] if not (request.variant or request.weights) else {},
+                initial=starts.buffers,
+                constants=starts.constants if is_first else {},
+                starts=starts.parts if is_first else {},
                 is_quick=request.is_quick,
                 has_weights=request.has_weights,
                 is_rough=request.is_rough,
@@ -157,8 +160,17 @@ def build_module(spec: str, weights: str, seed: int, link: Link) -> Any:
     return build_with_starts(spec, weights, seed, link)[0]
 
 
-def build_with_starts(spec: str, weights: str, seed: int, link: Link) -> tuple[Any, dict[str, Any], dict[str, float]]:
-    """The model with its weights, the buffers as its constructor made them, and parameters that start as constants."""
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """What a constructor made."""
+
+    buffers: dict[str, Any]
+    constants: dict[str, float]  # parameters that start with one number everywhere
+    parts: dict[str, Any]  # those of which a part starts with known numbers
+
+
+def build_with_starts(spec: str, weights: str, seed: int, link: Link) -> tuple[Any, Starts]:
+    """The model with its weights, and what its constructor made."""
     import torch
 
     link.doing(f"building {spec}")
@@ -166,9 +178,10 @@ def build_with_starts(spec: str, weights: str, seed: int, link: Link) -> tuple[A
     model = build(spec)
     if not isinstance(model, torch.nn.Module):
         raise RecordError(f"{spec} gave a {type(model).__name__}, not a torch.nn.Module; check --model")
-    initial, constants = computed_buffers(model), constant_parameters(model)
+    parts = {} if weights else fixed_starts(model, lambda: build(spec))
+    starts = Starts(computed_buffers(model), constant_parameters(model), parts)
     if weights:
         load_weights(model, weights)
     else:
         shake(model, seed)
-    return model, initial, constants
+    return model, starts

@@ -19,6 +19,7 @@ import traceback
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,12 @@ class Link:
 
     def doing(self, what: str) -> None:
         """Say what runs next, so that a crash or a hang is reported with its name."""
-        self._send({"doing": what})
+        self._write(b'{"doing": %s}\n' % encode_basestring_ascii(what).encode())  # at every module, twice
 
     def _send(self, message: dict[str, Json]) -> None:
-        data = json.dumps(message, default=fields).encode() + b"\n"
+        self._write(json.dumps(message, default=fields).encode() + b"\n")
+
+    def _write(self, data: bytes) -> None:
         while data:
             data = data[os.write(self.replies, data) :]
 

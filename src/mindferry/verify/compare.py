@@ -64,7 +64,11 @@ def _largest(a: Any, b: Any) -> float:
     """The largest absolute difference, NaN if there is one."""
     import numpy as np
 
-    difference = np.empty(min(a.size, BLOCK), np.float32)
+    if a.size <= BLOCK:
+        difference = np.subtract(a, b)
+        most, least = float(difference.max()), float(difference.min())
+        return most if most >= -least else -least if least < 0 else math.nan
+    difference = np.empty(BLOCK, np.float32)
     ends = []
     for start in range(0, a.size, BLOCK):
         stop = min(start + BLOCK, a.size)

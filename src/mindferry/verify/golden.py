@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import mmap
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,6 +110,7 @@ class ModeRecord:
     left: dict[str, str] = field(default_factory=dict)  # attribute that a call leaves a tensor in -> key
     later: dict[str, str] = field(default_factory=dict)  # buffer -> key of its value after `later_steps` more steps
     later_steps: int = 0
+    numbers: dict[str, float] = field(default_factory=dict)  # attribute that calls change -> what it is after two
     outside: dict[str, str] = field(
         default_factory=dict
     )  # place outside of the modules -> key of a tensor; "": a number
@@ -164,6 +168,7 @@ class Golden:
     defaults: dict[str, dict[str, Any]] = field(default_factory=dict)  # module path -> those of its forward's arguments
     shared: tuple[tuple[str, ...], ...] = ()  # parameters that are two, and lie in one place
     constants: dict[str, float] = field(default_factory=dict)  # parameters that start with one number everywhere
+    starts: dict[str, str] = field(default_factory=dict)  # parameters of which a part starts with known numbers -> key
     was_training: bool = True  # the mode in which its weights were read
     asked: tuple[str, ...] | None = (
         None  # what the network's own code asks for beside its inputs; Keras' is not looked at
@@ -195,23 +200,38 @@ class Golden:
         page = begin // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
         if begin == end:
             return self.array(key)
-        with self.path.open("rb") as file:
+        with _opened(self.path) as file:
             try:
-                memory = mmap.mmap(file.fileno(), end - page, access=mmap.ACCESS_READ, offset=page)
+                memory = mmap.mmap(file, end - page, access=mmap.ACCESS_READ, offset=page)
             except (OSError, ValueError):  # a file system that does not map, or a file that was cut short
                 return self.array(key)
         array = np.frombuffer(memory, _DTYPES[entry["dtype"]], math.prod(entry["shape"]), begin - page)
         return array.reshape(entry["shape"])
 
     def _read(self, key: str, array: Array) -> Array:
-        with self.path.open("rb") as file:
-            file.seek(self.start + self.entries[key]["data_offsets"][0])
-            if file.readinto(array.data) != array.nbytes:
-                raise MindferryError(f"{self.path} was cut short while it was read")
+        flat: Any = array.reshape(-1).view("u1")
+        left = memoryview(flat)
+        begin = self.start + self.entries[key]["data_offsets"][0]
+        with _opened(self.path) as file:
+            while left:
+                count = os.preadv(file, [left], begin)
+                if not count:
+                    raise MindferryError(f"{self.path} was cut short while it was read")
+                left, begin = left[count:], begin + count
         return array
 
     def state(self) -> dict[str, Array]:
         return {name: self.lent(key) for name, key in self.weights.items()}
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    """Its descriptor: a golden file is opened for every tensor, and Python's own files take longer."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield file
+    finally:
+        os.close(file)
 
 
 def open_golden(path: Path) -> Golden:
@@ -269,6 +289,7 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         facts.get("defaults", {}),
         tuple(tuple(names) for names in facts.get("shared", ())),
         facts.get("constants", {}),
+        facts.get("starts", {}),
         facts.get("was_training", True),
         tuple(facts["asked"]) if "asked" in facts else None,
     )
@@ -317,5 +338,6 @@ def _mode(facts: dict[str, Any]) -> ModeRecord:
         facts.get("left", {}),
         facts.get("later", {}),
         facts.get("later_steps", 0),
+        facts.get("numbers", {}),
         facts.get("outside", {}),
     )

@@ -21,6 +21,7 @@ NAMES += (
     "div true_divide __truediv__ __rtruediv__ outer einsum matmul __matmul__ linspace logspace mean sum norm var std "
 )
 NAMES += "cumsum cumprod mul __mul__ __rmul__ erf gelu silu softplus normalize"
+UNSTABLE = frozenset("topk sort argsort".split())  # which of equal values comes first, torch leaves open
 
 
 def jittered(tensor: Any, seed: int, least: float = 0.0) -> Any:
@@ -40,17 +41,23 @@ def jittering() -> Any:
 
     names = frozenset(NAMES.split())
 
+    def is_single(value: Any) -> bool:
+        return isinstance(value, torch.Tensor) and value.dtype == torch.float32
+
     class Jittering(TorchFunctionMode):  # type: ignore[misc]
         def __init__(self, seed: int) -> None:
             super().__init__()
             self.seed = seed
 
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            found = function(*args, **(kwargs or {}))
             name = getattr(function, "__name__", "")
+            if name in UNSTABLE and not (kwargs or {}).get("stable") and args and is_single(args[0]):
+                self.seed += 1
+                args = (jittered(args[0], self.seed), *args[1:])
+            found = function(*args, **(kwargs or {}))
             if name not in names or (kwargs or {}).get("out") is not None:
                 return found
-            if isinstance(found, torch.Tensor) and found.dtype == torch.float32:
+            if is_single(found):
                 self.seed += 1
                 return jittered(found, self.seed, TINY if name in UNDERFLOWING else 0.0)
             return found

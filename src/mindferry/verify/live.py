@@ -26,7 +26,7 @@ from .noise import is_near, measure_noise, with_noise
 from .other_settings import with_settings
 from .recorder import record
 from .result import Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
-from .surroundings import computed_buffers, constant_parameters
+from .surroundings import computed_buffers, constant_parameters, fixed_starts
 from .variants import floor_on
 
 
@@ -41,6 +41,7 @@ class _Pair:
     initial: Buffers  # the cell's buffers as they were made
     made: dict[str, Any] | None  # and the module's, where that is known
     constants: dict[str, float]  # the module's parameters that start with one number everywhere
+    starts: dict[str, Any]  # those of which a part starts with known numbers
     rule: Rule
     remake: Callable[[], Any] | None  # makes the module anew
     names: dict[str, str] = field(default_factory=dict)  # torch's parameters -> the cell's, once they are loaded
@@ -59,6 +60,7 @@ class _Pair:
                 optimizer=made,
                 initial=self.made,
                 constants=self.constants,
+                starts=self.starts,
                 remake=self.remake,
                 is_rough=look.is_rough,
             )
@@ -136,7 +138,8 @@ def compare(
     fresh = rebuild() if rebuild is not None else None
     first = computed_buffers(fresh) if fresh is not None else None
     constants = constant_parameters(fresh) if fresh is not None else {}
-    starts = initial_buffers(cell), first, constants
+    known = fixed_starts(fresh, rebuild) if fresh is not None and rebuild is not None else {}
+    starts = initial_buffers(cell), first, constants, known
     pair = _Pair(torch_module, cell, given, list(modes), seed, made, *starts, rule or Rule(), rebuild)
     was_training = cell.training
     with tempfile.TemporaryDirectory(prefix="mindferry-") as folder:

@@ -114,7 +114,8 @@ def _literal(spec: str) -> tuple[str, Any]:
 def shake(model: Any, seed: int) -> None:
     """Give constant parameters and statistics some spread, and move buffers of zeros off zero.
 
-    A zero gamma or a unit variance would hide a fault.
+    A zero gamma or a unit variance would hide a fault. So would a copy of another parameter: a teacher that starts as its student
+    is does not show how it follows, and layers that are alike may stand in each other's place.
     """
     import torch
 
@@ -124,9 +125,28 @@ def shake(model: Any, seed: int) -> None:
         for tensor in [*model.parameters(), *statistics]:
             if tensor.is_floating_point() and tensor.numel() and bool((tensor == tensor.flatten()[0]).all()):
                 tensor += (torch.rand(tensor.shape, generator=generator) * 0.8 - 0.4).to(tensor.device, tensor.dtype)
+        for tensor in _copies(model):
+            tensor *= (torch.rand(tensor.shape, generator=generator) * 0.4 + 0.8).to(tensor.device, tensor.dtype)
         for buffer in model.buffers():  # upwards: a root or a logarithm of it may be taken
             if buffer.is_floating_point() and buffer.numel() and not bool(buffer.any()):
                 buffer += (torch.rand(buffer.shape, generator=generator) * 0.4).to(buffer.device, buffer.dtype)
+
+
+def _copies(model: Any) -> list[Any]:
+    """Parameters that hold what another one before them holds, in a place of their own."""
+    import torch
+
+    found: list[Any] = []
+    seen: dict[Any, list[Any]] = {}
+    for tensor in model.parameters():
+        if tensor.is_floating_point() and tensor.numel() > 1:
+            key = tensor.shape, float(tensor.flatten()[0]), float(tensor.flatten()[-1])
+            others = seen.setdefault(key, [])
+            if any(torch.equal(tensor, other) and tensor.data_ptr() != other.data_ptr() for other in others):
+                found.append(tensor)
+            else:
+                others.append(tensor)
+    return found
 
 
 def load_weights(model: Any, path: str) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import sys
+import zlib
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import FunctionType, GeneratorType
+from types import FunctionType, GeneratorType, SimpleNamespace
 from typing import Any
 
 DEEP = 6
+LARGE = 1 << 16  # bytes of an array that is looked at
 LONG = 64  # items of a container that are looked at
 NETWORK = ("_modules", "_cells", "param_groups")  # what a module, a cell and an optimizer have
 
@@ -60,6 +63,8 @@ class _Walk:
     def visit(self, place: str, value: Any, depth: int) -> None:
         if self.is_tensor(value) or (isinstance(value, int | float) and not isinstance(value, bool)):
             self.found[place] = value
+        elif _is_array(value):
+            self.found[place] = zlib.crc32(bytes(value))
         elif type(value).__module__ == "itertools":
             self.found[place] = repr(value.__reduce__()) if hasattr(value, "__reduce__") else None
         elif depth < DEEP and id(value) not in self._seen:
@@ -93,7 +98,15 @@ class _Walk:
     def _is_own_object(self, value: Any) -> bool:
         if isinstance(value, type) or any(hasattr(value, name) for name in NETWORK):
             return False
-        return type(value).__module__ in self.homes
+        return type(value).__module__ in self.homes or isinstance(value, SimpleNamespace)
+
+
+def _is_array(value: Any) -> bool:
+    """Numbers in a row, of numpy, of `array` or as bytes: they may count."""
+    if isinstance(value, bytearray | array):
+        return True
+    size = getattr(value, "nbytes", None) if type(value).__module__ == "numpy" else None
+    return isinstance(size, int) and 0 < size <= LARGE
 
 
 def _in_function(function: FunctionType) -> Iterator[tuple[str, Any]]:

@@ -29,6 +29,12 @@ STEADY_CALLS |= {"range", "zip", "reversed", "children", "items", "values", "key
 STEADY_ATTRIBUTES = {"is_cuda", "device", "is_mps", "is_quantized"}
 CONDITIONAL = ast.If | ast.While | ast.IfExp | ast.Assert
 Place = tuple[int, int, int, int]  # line and column where an expression begins and where it ends
+VERSIONS = {
+    "ImportError",
+    "ModuleNotFoundError",
+    "AttributeError",
+    "NotImplementedError",
+}  # what an older library raises
 MESSAGES = {"print", "warn", "warning", "info", "debug", "error", "warn_once"}
 
 
@@ -168,8 +174,9 @@ def _states(tree: ast.Module) -> set[str]:
         node, counts = left.pop()
         if isinstance(node, ast.FunctionDef):
             counts = counts or node.name != "__init__"
-        elif counts and isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            found.add(node.attr)
+        elif counts and isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+            place = node.value if isinstance(node, ast.Subscript) else node  # self.seen[0] += 1
+            found |= {place.attr} if isinstance(place, ast.Attribute) else set()
         left += [(child, counts) for child in ast.iter_child_nodes(node)]
     return found
 
@@ -266,7 +273,7 @@ def choices(tree: ast.AST) -> list[ast.expr]:
 
 
 def _computes(node: ast.expr) -> bool:
-    return any(isinstance(each, ast.BinOp | ast.Call) for each in ast.walk(node))
+    return any(isinstance(each, ast.BinOp | ast.Call | ast.Compare) for each in ast.walk(node))
 
 
 def _sides(node: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
@@ -296,6 +303,11 @@ def _blocks(statement: ast.stmt) -> Iterator[tuple[ast.expr, list[ast.stmt]]]:
         yield statement.iter, statement.body
     elif isinstance(statement, ast.With | ast.Try):
         yield ast.Constant(True), statement.body
+        for handler in statement.handlers if isinstance(statement, ast.Try) else ():
+            named = (
+                {each.id for each in ast.walk(handler.type) if isinstance(each, ast.Name)} if handler.type else set()
+            )
+            yield ast.Constant(True) if named and named <= VERSIONS else ast.Name("the inputs"), handler.body
     elif isinstance(statement, ast.Match):
         for case in statement.cases:
             yield statement.subject, case.body

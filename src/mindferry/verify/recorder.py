@@ -419,6 +419,7 @@ def record(
     steps: int = 0,
     initial: dict[str, Tensor] | None = None,
     constants: dict[str, float] | None = None,
+    starts: dict[str, Tensor] | None = None,
     remake: Callable[[], Any] | None = None,
     is_quick: bool = False,
     has_weights: bool = True,
@@ -452,6 +453,7 @@ def record(
     plain = [mode for mode in modes if mode != "amp"] or ["eval"]
     buffers = computed_buffers(model) if initial is None else initial
     metadata["initial"] = write_tensors("initial", buffers if has_weights else {}, writer)
+    metadata["starts"] = write_tensors("start", starts or {}, writer)
     metadata["loose"] = write_tensors("loose", loose_buffers(model) if has_weights else {}, writer)
     metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
     metadata |= {"asks_mode": asks_mode(model), "defaults": {} if is_quick else call_defaults(model)}

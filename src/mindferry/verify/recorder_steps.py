@@ -17,6 +17,7 @@ from .nesting import leaves
 from .seeding import seeded
 from .state import LIGHT, same_state
 from .update import run_steps, train_steps
+from .written import kept_numbers
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -37,6 +38,7 @@ def record_second_call(recorder: Recorder, mode: str, facts: dict[str, Any]) -> 
     except Exception:  # whatever the user's code makes of inputs that were shifted
         return
     facts["second"] = len(again)
+    facts["numbers"] = kept_numbers(recorder.model, facts["kept"])
     for index, tensor in enumerate(again):
         recorder.writer.write(f"{mode}/second.{index}", tensor)
 

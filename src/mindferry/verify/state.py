@@ -92,10 +92,13 @@ def _is_unchanged(value: Any, before: Any) -> bool:
 
 
 def light_weights(model: Any) -> list[tuple[str, Any, Any]]:
-    """(name, parameter, copy) of each; of a large network none, where copies are dear."""
+    """(name, parameter, copy) of each; of a large network, where copies are dear, of those that an optimizer does not train.
+
+    Who else would write into them: a teacher that follows its student, an encoder of keys.
+    """
     held = list(model.named_parameters())
     is_light = sum(weight.numel() for _, weight in held) <= LIGHT
-    return [(name, weight, weight.detach().clone()) for name, weight in held] if is_light else []
+    return [(name, weight, weight.detach().clone()) for name, weight in held if is_light or not weight.requires_grad]
 
 
 def _restore_weights(before: list[tuple[str, Any, Any]]) -> None:

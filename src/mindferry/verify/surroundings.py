@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from itertools import pairwise
 from types import CodeType
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 from ..frameworks.named_in_code import hidden_rate, is_torchs
 from .capture import is_tensor
 from .nesting import Opaque, containers, parts
+from .state import LIGHT
 
 Tensor = Any  # torch.Tensor
+REPEATED = 4  # times the same number in a parameter
 SMALL = 4096  # elements of a parameter that may be a gain, a bias or a scale
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 
@@ -44,10 +47,40 @@ def constant_parameters(model: Any) -> dict[str, float]:
     """Those that start with one number everywhere: gains, biases, scales of branches."""
     small = {name: each.detach() for name, each in model.named_parameters() if 1 < each.numel() <= SMALL}
     return {
-        name: float(each.flatten()[0])
-        for name, each in small.items()
-        if each.is_floating_point() and bool((each == each.flatten()[0]).all())
+        name: float(each.flatten()[0]) for name, each in small.items() if each.is_floating_point() and _is_uniform(each)
     }
+
+
+def fixed_starts(model: Any, remake: Callable[[], Any]) -> dict[str, Tensor]:
+    """Small parameters of which a part starts with numbers that nobody drew: rows of zeros, an identity. NaN stands for the rest.
+
+    What is drawn comes out otherwise when the model is made again.
+    """
+    import torch
+
+    small = {name: each.detach() for name, each in model.named_parameters() if 1 < each.numel() <= SMALL}
+    found = {name: _where_plain(each) for name, each in small.items() if each.is_floating_point()}
+    found = {name: each for name, each in found.items() if bool(each.any()) and not _is_uniform(small[name])}
+    if not found or sum(parameter.numel() for parameter in model.parameters()) > LIGHT:
+        return {}
+    again = dict(remake().named_parameters())
+    for name in found.keys() & again.keys():
+        found[name] &= again[name].detach() == small[name]
+    gap = torch.tensor(float("nan"))
+    kept = {name: each for name, each in found.items() if name in again and bool(each.any())}
+    return {name: torch.where(each, small[name].float().cpu(), gap) for name, each in kept.items()}
+
+
+def _is_uniform(tensor: Tensor) -> bool:
+    return bool((tensor == tensor.flatten()[0]).all())
+
+
+def _where_plain(tensor: Tensor) -> Tensor:
+    """Where it is zero or one, or a number that it holds several times: hardly drawn."""
+    import torch
+
+    _, places, counts = torch.unique(tensor, return_inverse=True, return_counts=True)
+    return (tensor == 0) | (tensor.abs() == 1) | (counts[places] >= REPEATED)
 
 
 def module_parts(model: Any) -> dict[str, dict[str, Any]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 Tensor = Any  # torch.Tensor
 Inputs = list[tuple[str, Any]]
+Values = Callable[[Inputs, list[Tensor]], list[tuple[str, Inputs]]]
 FAR = 100.0  # times the values: where a clamp, a threshold or another branch of a function begins
 NEAR = 1e-3  # times the values: where an epsilon counts
 GROSS = 1e-2  # what counts as different there: rounding is judged on the inputs that were asked for
@@ -32,9 +33,20 @@ def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     groups = _sizes(inputs, small, batch, is_light) if has_batch else [list(_resized(small, first))]
     groups += [list(_lengthened(small, first))]
     light = inputs if is_light else small
-    groups += [_with_far_values(light, tensors), _near_zero(light, tensors), _in_turn(inputs, batch, tensors)]
+    resized = [] if is_light or batch == few or not has_batch else list(_resized(small, first))[:1]
+    groups += [
+        [*_on_tried(resized, tensors, values), *values(light, tensors)] for values in (_with_far_values, _near_zero)
+    ]
+    groups += [_in_turn(inputs, batch, tensors)]
     groups += [_turned(light), _all_least(light, tensors)]
     return [group for group in groups if group]
+
+
+def _on_tried(resized: list[tuple[str, Inputs]], tensors: list[Tensor], values: Values) -> Iterator[tuple[str, Inputs]]:
+    """Other values in the size that was tried before: of a large network, every size that is new costs as much as a run."""
+    for size, inputs in resized:
+        for said, given in values(inputs, tensors):
+            yield f"{said}, {size}", given
 
 
 def _first(inputs: Inputs) -> Tensor:

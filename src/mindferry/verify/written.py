@@ -57,6 +57,13 @@ def write_left(model: Any, names: list[str], writer: GoldenWriter, mode: str) ->
     return keys
 
 
+def kept_numbers(model: Any, names: list[str]) -> dict[str, float]:
+    """Of the attributes that a call changes, those that are numbers now: counts, steps."""
+    modules = dict(model.named_modules())
+    found = {path: getattr(modules.get(path.rpartition(".")[0]), path.rpartition(".")[2], None) for path in names}
+    return {path: value for path, value in found.items() if isinstance(value, bool | int | float)}
+
+
 def write_outside(
     before: Mapping[str, Any], after: Mapping[str, Any], writer: GoldenWriter, mode: str
 ) -> dict[str, str]:

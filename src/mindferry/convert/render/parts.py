@@ -111,6 +111,19 @@ def _changes_rates(use: ProjectUse, wanted: Collection[str]) -> bool:
     return has_schedules or "param_groups" in use.mentioned | use.stored
 
 
+def _has_doubles(use: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether an optimizer may be given float64: by name, or as a parameter that the project makes. A wrong guess is a TypeError."""
+    words = {*use.mentioned, *use.stored, *use.values, *wanted}
+    makes_parameters = bool({"Parameter", "parameter", "ParameterClass", "leaf", "hold_leaf"} & words)
+    return makes_parameters or any(re.search(r"float64|double|default_dtype", word, re.IGNORECASE) for word in words)
+
+
+def _renames_entries(use: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether a network may hold layers whose parameters MindSpore calls otherwise."""
+    words = {*use.mentioned, *use.values, *wanted}
+    return any(re.search(r"Norm|Embedding|PReLU|Transformer|\w+_norm\Z|norm_layer", word) for word in words)
+
+
 NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "TAKES_PLANNED_RATES": _plans_rates,
     "TAKES_ORDER": _mentions("order_params"),
@@ -147,6 +160,9 @@ NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     ),
     "JOINS_TRANSFORMS": lambda use, wanted: "transforms" in use.mentioned | use.stored or _prints_datasets(use, wanted),
     "PRINTS_DATASETS": _prints_datasets,
+    "PACKS_SEQUENCES": lambda use, wanted: any(re.search(r"pack_|Packed", word) for word in {*use.mentioned, *wanted}),
+    "HAS_DOUBLES": _has_doubles,
+    "RENAMES_ENTRIES": _renames_entries,
 }
 
 

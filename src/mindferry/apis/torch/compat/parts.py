@@ -31,3 +31,6 @@ JOINS_TRANSFORMS = True  # a dataset's `transforms`, which take the image and th
 PRINTS_DATASETS = True  # repr() of datasets and transforms
 RESUMES_SCHEDULES = True  # a schedule may begin in the middle
 READS_STATES = True  # states are loaded from files, which have torch's names or MindSpore's
+PACKS_SEQUENCES = True  # recurrent layers may be given packed sequences
+HAS_DOUBLES = True  # an optimizer's parameter may be a float64
+RENAMES_ENTRIES = True  # layers whose parameters MindSpore calls otherwise: norms, embeddings, PReLU

@@ -48,6 +48,7 @@ from .one_file import Written, digest, helper_home, helper_name, left_out, with_
 from .output import previous_conversion as previous_conversion
 from .output import write_output
 from .own_optimizers import has_optimizers, may_have_exact_optimizers, needs_helpers
+from .plain_datasets import adds_datasets, has_plain_datasets
 from .pool import convert_files, quietly
 from .prefer_native import keeps_own_rates, with_differences
 from .render.helper_use import ProjectUse, use_of
@@ -117,6 +118,8 @@ def convert_project(
         settings = replace(settings, has_native_optimizers=not keeps_own_rates(_texts(layout)))
     elif may_have_exact_optimizers(layout, settings):
         settings = replace(settings, has_exact_optimizers=not needs_helpers(_texts(layout)))
+    if not settings.packages and has_plain_datasets(_texts(layout)) and not adds_datasets(_texts(layout)):
+        settings = replace(settings, has_plain_datasets=True)
     layout, applications = with_applications(layout, settings)
     libraries = bring_libraries(layout, settings, observation)
     inputs = digest_of(libraries, inputs_digest(layout, settings))

@@ -89,6 +89,7 @@ class Use(Enum):
     READY_MODEL = "ready model"
     LAUNCHER = "launcher"  # a module that starts processes
     DATA_PIPELINE = "data pipeline"
+    DATASET_BASE = "dataset base"
     READY_DATASET = "ready dataset"
     ARRAY_DATA = "array data"  # gives arrays already
     # code that touches the device

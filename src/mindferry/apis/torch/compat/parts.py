@@ -4,6 +4,7 @@ TAKES_PLANNED_RATES = True  # a list of learning rates or a schedule of MindSpor
 TAKES_ORDER = True  # MindSpore's order_params among an optimizer's groups
 FREEZES_PARAMETERS = True  # a parameter of an optimizer's may be frozen
 LACKS_GRADIENTS = True  # the gradient of a parameter may be None
+LEAVES_OUT_PARAMETERS = True  # a loss may be computed without some of the parameters that it trains
 SHARES_STATE = True  # an optimizer keeps something once for a whole group
 HAS_OWN_OPTIMIZERS = True  # classes of the project's, or others here, that have a step() of their own
 EXTENDS_OPTIMIZERS = True  # a class of the project's whose step() calls that of an optimizer of torch.optim

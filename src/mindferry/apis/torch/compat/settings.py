@@ -9,7 +9,7 @@ import numpy as np
 def prepare_cpu():
     """On a CPU, MindSpore is up to fifty times slower with its own settings than with these. Other devices keep theirs."""
     if ms.get_context("device_target") == "CPU":
-        os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")  # with AVX-512, oneDNN takes its reference code for convolutions
+        os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")  # with AVX-512, its convolutions are reference code
         ms.runtime.launch_blocking()  # handing each operator to other threads takes longer than the operator itself
 
 

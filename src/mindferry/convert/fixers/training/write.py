@@ -86,6 +86,12 @@ def _other_form(step: styles.Step, names: FreeNames) -> Generator[Edit, None, st
     """The step in the style that was asked for; None for the functional form, with the reason where another was wanted."""
     settings = step.draft.settings
     style = settings.style
+    if step.each.step is None and style != "functional":
+        try:
+            step = styles.with_scaling(step)
+        except Refused as refusal:
+            yield _kept_functional(step, f"written in the {style} style", refusal)
+            return None
     if step.each.step is None and (style != "functional" or settings.jit):
         how = "compiled" if style == "functional" else f"written in the {style} style"
         yield _kept_functional(step, how, Refused("its gradients are kept on the parameters until they are used"))
@@ -98,6 +104,8 @@ def _other_form(step: styles.Step, names: FreeNames) -> Generator[Edit, None, st
         yield _kept_functional(step, f"written in the {style} style", refusal)
         return None
     names.take(name)
+    if step.scaling is not None:
+        yield from step.scaling.removed()
     return form
 
 

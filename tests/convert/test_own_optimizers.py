@@ -101,8 +101,7 @@ def test_a_script_without_helpers_is_told_what_mindspore_needs(tmp_path: Path) -
     assert "\nprepare_cpu()\n" in (tmp_path / "out" / "ms_compat.py").read_text()
 
 
-def test_gradients_that_are_kept_on_parameters_need_torchs(tmp_path: Path) -> None:
-    """Only the converted file tells: its steps could not be written as MindSpore's."""
+def test_gradients_that_are_kept_on_parameters_go_to_mindspores_where_a_loss_reaches_all(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(
         LOOP.format("optim.SGD(net.parameters(), lr=0.1)", "print(loss)").replace(
             "    loss.backward()\n    optimizer.step()\n",
@@ -111,7 +110,19 @@ def test_gradients_that_are_kept_on_parameters_need_torchs(tmp_path: Path) -> No
     )
     convert_project(tmp_path / "train.py", tmp_path / "out")
     text = (tmp_path / "out" / "train.py").read_text()
-    assert "ms_compat.SGD(" in text and "ms_compat.apply_gradients(optimizer)" in text
+    assert " optim.SGD(" in text and "ms_compat.apply_gradients(optimizer)" in text
+
+
+def test_gradients_of_a_part_of_the_network_need_torchs(tmp_path: Path) -> None:
+    """Only the converted file tells: some of its gradients may be None."""
+    (tmp_path / "train.py").write_text(
+        LOOP.format("optim.SGD([*net.parameters(), scale], lr=0.1)", "print(loss)").replace(
+            "    loss.backward()\n    optimizer.step()\n",
+            "    loss.backward()\n    if i % 2:\n        optimizer.step()\n",
+        )
+    )
+    convert_project(tmp_path / "train.py", tmp_path / "out")
+    assert "ms_compat.SGD(" in (tmp_path / "out" / "train.py").read_text()
 
 
 def test_converting_again_gives_the_same(tmp_path: Path) -> None:

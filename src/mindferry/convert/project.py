@@ -50,6 +50,7 @@ from .one_file import Written, digest, helper_home, helper_name, left_out, with_
 from .output import previous_conversion as previous_conversion
 from .output import write_output
 from .own_optimizers import has_optimizers, may_have_exact_optimizers, needs_helpers
+from .plain_datasets import has_plain_datasets
 from .pool import convert_files, quietly
 from .prefer_native import keeps_own_rates, with_differences
 from .render.helper_use import ProjectUse, use_of
@@ -120,6 +121,8 @@ def convert_project(
         settings = replace(settings, has_native_optimizers=not keeps_own_rates(_texts(layout, sources)))
     elif may_have_exact_optimizers(layout, settings):
         settings = replace(settings, has_exact_optimizers=not needs_helpers(_texts(layout, sources)))
+    if not settings.packages and has_plain_datasets(_texts(layout, sources)):
+        settings = replace(settings, has_plain_datasets=True)
     layout, applications = with_applications(layout, settings)
     libraries = bring_libraries(layout, settings, observation)
     inputs = digest_of(libraries, inputs_digest(layout, settings))

@@ -34,6 +34,7 @@ class Settings:
     prefer: str = "exact"  # or MindSpore's own where it is not quite torch's
     record_graphs: bool = False  # where a backward() can't be lifted, by functions that MindSpore doesn't document
     has_native_optimizers: bool = True  # as preferred; not where the project needs what torch's hold
+    has_plain_datasets: bool = False  # nobody asks for the base class of datasets, nor adds two of them
     has_exact_optimizers: bool = False  # MindSpore's own where they compute the same: the project asks no more of them
 
     @property

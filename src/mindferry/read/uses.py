@@ -91,6 +91,11 @@ class Use(Enum):
     READY_MODEL = "ready model"
     LAUNCHER = "launcher"  # a module that starts processes
     DATA_PIPELINE = "data pipeline"
+    LARGEST = "largest"  # of all, or along a dimension with where it stands
+    LARGEST_INDEX = "largest index"
+    SMALLEST = "smallest"
+    SMALLEST_INDEX = "smallest index"
+    DATASET_BASE = "dataset base"
     READY_DATASET = "ready dataset"
     ARRAY_DATA = "array data"  # gives arrays already
     # code that touches the device

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import MindferryError
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
+from ..frameworks.watch.mindferry_watch.compiled_steps import GRADIENT, compiling, update_as_called
 from ..frameworks.watch.mindferry_watch.helper_package import as_one_module, gradient_functions
 from ..frameworks.watch.mindferry_watch.own_steps import OwnSteps
 from ..frameworks.worker import Link
@@ -84,6 +85,7 @@ class _Player:
         self._replay_batches(helpers)
         self._watch_saves(helpers)
         for helper in helpers:
+            update_as_called(helper)
             self.own_steps.install(helper)
             self._watch_kept_gradients(helper)
             self._watch_groups(helper)
@@ -151,8 +153,9 @@ class _Player:
         def value_and_grad(
             fn: Any, grad_position: Any = 0, weights: Any = None, has_aux: bool = False, **options: Any
         ) -> Any:
-            inner = original(fn, grad_position, weights, has_aux, **options)
+            return watched(original(fn, grad_position, weights, has_aux, **options), has_aux)
 
+        def watched(inner: Any, has_aux: bool) -> Any:
             def run(*args: Any, **kwargs: Any) -> Any:
                 player.nesting += 1
                 try:
@@ -163,9 +166,10 @@ class _Player:
                     player.after_gradient(result[0][0] if has_aux else result[0], result[1])
                 return result
 
+            setattr(run, GRADIENT, (inner, has_aux))
             return run
 
-        ms.value_and_grad = value_and_grad
+        ms.value_and_grad, ms.jit = value_and_grad, compiling(ms.jit, watched)
 
     def _watch_groups(self, helper: Any) -> None:
         """Networks whose parameters have the same names are not told by a ParameterTuple."""

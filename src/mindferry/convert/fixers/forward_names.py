@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, ReplaceNode, ReplaceSpan, Texts, claim
@@ -21,9 +22,8 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield ReplaceSpan(end - len(b"forward"), end, "construct")
             yield facts.record(node, facts.framework.of_network("forward"), ".forward", ".construct")
             yield claim(node)
-        elif isinstance(parent, ast.Assign) and parent.targets == [node] and _is_unknown(facts, node.value):
-            if not isinstance(parent.value, ast.Constant):  # `player.forward = True` is no method
-                yield _set_when_run(facts, node, parent)
+        elif _is_set(parent, node) and _is_unknown(facts, node.value):
+            yield _set_when_run(facts, node, parent)
     for call in facts.source.calls_named("setattr", "getattr", "hasattr"):
         match call:
             case ast.Call(
@@ -31,6 +31,15 @@ def plan(facts: Facts) -> Iterator[Change]:
             ) if _is_network(facts, owner):
                 yield ReplaceNode(name, '"construct"')
                 yield facts.record(name, facts.framework.of_network("forward"), "forward", "construct")
+
+
+def _is_set(statement: ast.AST | None, target: ast.Attribute) -> TypeGuard[ast.Assign]:
+    """To a method: `player.forward = True` says where somebody goes."""
+    return (
+        isinstance(statement, ast.Assign)
+        and statement.targets == [target]
+        and not isinstance(statement.value, ast.Constant)
+    )
 
 
 def _is_called(facts: Facts, node: ast.Attribute) -> bool:

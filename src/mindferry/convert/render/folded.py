@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ...read.walk import walk
 
@@ -19,6 +20,12 @@ WITH_BLOCKS = frozenset(
 )
 DECIDABLE = frozenset({ast.UnaryOp, ast.Compare, ast.IfExp, ast.Call, ast.BoolOp})
 NOTHING = object()
+ORDERED: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
 Span = tuple[int, int, str]
 
 
@@ -88,8 +95,10 @@ def _may_fold(tree: ast.Module, offsets: Offsets) -> bool:
         if kind in DECIDABLE:
             if _expression(node, offsets) is not None:  # type: ignore[arg-type]
                 return True
+            if kind is ast.IfExp and _asked(node.test, offsets) is not None:  # type: ignore[attr-defined]
+                return True
         elif kind in WITH_BLOCKS:
-            if kind is ast.If and constant(node.test) is not NOTHING:  # type: ignore[attr-defined]
+            if kind is ast.If and (constant(node.test) is not NOTHING or _asked(node.test, offsets) is not None):  # type: ignore[attr-defined]
                 return True
             if any(type(each) in ENDS for block in blocks_of(node) for each in block[:-1]):
                 return True
@@ -127,7 +136,9 @@ def _spans(node: ast.AST, offsets: Offsets) -> Iterator[Span]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt | ast.JoinedStr):
             continue
-        new = _expression(child, offsets) if isinstance(child, ast.expr) else None
+        is_test = isinstance(node, ast.If | ast.IfExp) and child is node.test
+        new = _asked(child, offsets) if is_test else None  # type: ignore[arg-type]
+        new = _expression(child, offsets) if new is None and isinstance(child, ast.expr) else new
         if new is None:
             yield from _spans(child, offsets)
         else:
@@ -177,33 +188,53 @@ def _expression(node: ast.expr, offsets: Offsets) -> str | None:
     match node:
         case ast.UnaryOp(op=ast.Not(), operand=operand) if constant(operand) is not NOTHING:
             return repr(not constant(operand))
-        case ast.Compare(left=left, ops=[operator], comparators=[right]):
-            return _compared(constant(left), operator, constant(right), right)
+        case ast.Compare(left=left, ops=[asked], comparators=[right]):
+            return _compared(constant(left), asked, constant(right), right)
         case ast.IfExp(test=test, body=body, orelse=orelse) if constant(test) is not NOTHING:
             return offsets.of(body if constant(test) else orelse)
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Constant(value=None), _]):
             return "False"
-        case ast.BoolOp(op=operator, values=values):
-            return _joined(isinstance(operator, ast.And), values, offsets)
+        case ast.Call(
+            func=ast.Name(id="isinstance"),
+            args=[
+                ast.Constant(value=bool() | int() | float()),
+                ast.Name(id="list" | "tuple") | ast.Tuple(elts=[ast.Name(id="list" | "tuple"), *_]) as kinds,
+            ],
+        ) if all(isinstance(each, ast.Name) and each.id in ("list", "tuple") for each in getattr(kinds, "elts", [])):
+            return "False"
+        case ast.BoolOp(op=joint, values=values):
+            return _joined(isinstance(joint, ast.And), values, offsets)
     return None
 
 
-def _compared(left: object, operator: ast.cmpop, right: object, node: ast.expr) -> str | None:
+def _compared(left: object, asked: ast.cmpop, right: object, node: ast.expr) -> str | None:
     if left is NOTHING:
         return None
-    if isinstance(operator, ast.In | ast.NotIn) and isinstance(node, ast.Tuple | ast.List):
+    if isinstance(asked, ast.In | ast.NotIn) and isinstance(node, ast.Tuple | ast.List):
         values = [constant(each) for each in node.elts]
         if any(each is NOTHING for each in values):
             return None
-        return repr((left in values) == isinstance(operator, ast.In))
+        return repr((left in values) == isinstance(asked, ast.In))
     if right is NOTHING:
         return None
-    if isinstance(operator, ast.Is | ast.IsNot) and any(
+    if isinstance(asked, ast.Is | ast.IsNot) and any(
         each is None or each is True or each is False for each in (left, right)
     ):
-        return repr((left is right) == isinstance(operator, ast.Is))
-    if isinstance(operator, ast.Eq | ast.NotEq):
-        return repr((left == right) == isinstance(operator, ast.Eq))
+        return repr((left is right) == isinstance(asked, ast.Is))
+    if isinstance(asked, ast.Eq | ast.NotEq):
+        return repr((left == right) == isinstance(asked, ast.Eq))
+    if type(asked) in ORDERED and isinstance(left, int | float) and isinstance(right, int | float):
+        return repr(ORDERED[type(asked)](left, right))
+    return None
+
+
+def _asked(test: ast.expr, offsets: Offsets) -> str | None:
+    """A condition without a last `and True`, which an `if` does not need."""
+    match test:
+        case ast.BoolOp(op=joint, values=[*others, last]):
+            is_and = isinstance(joint, ast.And)
+            if constant(last) is not NOTHING and bool(constant(last)) == is_and:
+                return (" and " if is_and else " or ").join(_enclosed(each, offsets) for each in others)
     return None
 
 

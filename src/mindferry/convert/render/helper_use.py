@@ -304,7 +304,7 @@ def _add_methods(nodes: Nodes, use: ProjectUse) -> None:
     use.given |= {node.attr for node in nodes[ast.Attribute] if id(node) not in called}
     sums = [(node.left, node.right) for node in nodes[ast.BinOp] if isinstance(node.op, ast.Add)]
     sums += [(node.target, node.value) for node in nodes[ast.AugAssign] if isinstance(node.op, ast.Add)]
-    use.added |= {_last_word(each) for pair in sums for each in pair}
+    use.added |= {_last_word(each) for pair in sums for each in pair if all(map(_last_word, pair))}
     use.added |= {_last_word(part) for node in nodes[ast.Call] if _is_sum(node) for part in ast.walk(node)}
 
 

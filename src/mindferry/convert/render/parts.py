@@ -15,6 +15,7 @@ from .helper_use import ProjectUse
 
 GRADIENT_HELPERS = {
     "backward",
+    "partial_backward",
     "loss_and_gradients",
     "value_and_gradients",
     "add_gradients",
@@ -23,6 +24,15 @@ GRADIENT_HELPERS = {
     "clear_gradients",
     "closure_with_gradients",
 }
+PARTIAL = {
+    "partial_backward",
+    "loss_and_gradients",
+    "value_and_gradients",
+    "recorded_gradients",
+    "closure_with_gradients",
+}
+WHOLE = {"backward", "apply_gradients", "clear_gradients"}
+WHOLE_NETWORK = re.compile(r"\w+\.trainable_params\(\)\Z")
 MARKING = {"in_this_process", "with_tensors", "on_tensors"}
 READING = {"load", "load_state_dict", "any_load_state_dict"}
 SHARING = {"NAdam", "ASGD"}
@@ -46,8 +56,22 @@ def freezes_parameters(use: ProjectUse, _: Collection[str]) -> bool:
 
 
 def _lacks_gradients(use: ProjectUse, wanted: Collection[str]) -> bool:
-    is_kept = bool(GRADIENT_HELPERS & set(wanted)) or "grad" in use.mentioned | use.stored
-    return is_kept or freezes_parameters(use, wanted)
+    """Whether some of an optimizer's gradients may be None. A loss that reaches all parameters gives all of a network's, or none."""
+    is_partial = _leaves_out_parameters(use, wanted) or bool(GRADIENT_HELPERS - WHOLE & set(wanted))
+    is_kept = bool(GRADIENT_HELPERS & set(wanted)) and (is_partial or not _trains_whole_networks(use, wanted))
+    return is_kept or "grad" in use.mentioned | use.stored or freezes_parameters(use, wanted)
+
+
+def _trains_whole_networks(use: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether each optimizer has the parameters of one network."""
+    calls = [shape for name in EXTENDED & set(wanted) for shape in use.calls.get(name, ())]
+    is_scaled = any("Scaler" in name or "Optimizer" in name for name in wanted)
+    return not is_scaled and all(WHOLE_NETWORK.match(shape.first) and not shape.is_open for shape in calls)
+
+
+def _leaves_out_parameters(_: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether a loss may be computed without some of the parameters that it trains, or it is not known which it trains."""
+    return bool(PARTIAL & set(wanted))
 
 
 def _takes_generators(use: ProjectUse, wanted: Collection[str]) -> bool:
@@ -111,11 +135,25 @@ def _changes_rates(use: ProjectUse, wanted: Collection[str]) -> bool:
     return has_schedules or "param_groups" in use.mentioned | use.stored
 
 
+def _has_doubles(use: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether an optimizer may be given float64: by name, or as a parameter that the project makes. A wrong guess is a TypeError."""
+    words = {*use.mentioned, *use.stored, *use.values, *wanted}
+    makes_parameters = bool({"Parameter", "parameter", "ParameterClass", "leaf", "hold_leaf"} & words)
+    return makes_parameters or any(re.search(r"float64|double|default_dtype", word, re.IGNORECASE) for word in words)
+
+
+def _renames_entries(use: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether a network may hold layers whose parameters MindSpore calls otherwise."""
+    words = {*use.mentioned, *use.values, *wanted}
+    return any(re.search(r"Norm|Embedding|PReLU|Transformer|\w+_norm\Z|norm_layer", word) for word in words)
+
+
 NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "TAKES_PLANNED_RATES": _plans_rates,
     "TAKES_ORDER": _mentions("order_params"),
     "FREEZES_PARAMETERS": freezes_parameters,
     "LACKS_GRADIENTS": _lacks_gradients,
+    "LEAVES_OUT_PARAMETERS": _leaves_out_parameters,
     "CHANGES_RATES": _changes_rates,
     "KEEPS_OPTIMIZER_STATE": keeps_optimizer_state,
     "SHARES_GRADIENTS": lambda use, wanted: False,  # an Accelerator needs all parts
@@ -147,6 +185,9 @@ NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     ),
     "JOINS_TRANSFORMS": lambda use, wanted: "transforms" in use.mentioned | use.stored or _prints_datasets(use, wanted),
     "PRINTS_DATASETS": _prints_datasets,
+    "PACKS_SEQUENCES": lambda use, wanted: any(re.search(r"pack_|Packed", word) for word in {*use.mentioned, *wanted}),
+    "HAS_DOUBLES": _has_doubles,
+    "RENAMES_ENTRIES": _renames_entries,
 }
 
 

@@ -1,5 +1,6 @@
 """The order in which a dataset is read: samplers with torch's meaning."""
 
+import itertools
 import math
 
 import numpy as np
@@ -41,20 +42,20 @@ class RandomSampler(Sampler):
 
     @property
     def num_samples(self):
-        return len(self.data_source) if self._num_samples is None else self._num_samples
+        return len(self)
 
     def __iter__(self):
         numbers, size = random_numbers(self.generator), len(self.data_source)
         if self.replacement:
-            for start in range(0, self.num_samples, 1024):  # num_samples may be endless, such as 1e10
-                yield from numbers.randint(0, size, min(1024, self.num_samples - start)).tolist()
+            for start in range(0, len(self), 1024):  # num_samples may be endless, such as 1e10
+                yield from numbers.randint(0, size, min(1024, len(self) - start)).tolist()
             return
-        for _ in range(self.num_samples // size):
+        for _ in range(len(self) // size):
             yield from numbers.permutation(size).tolist()
-        yield from numbers.permutation(size)[: self.num_samples % size].tolist()
+        yield from numbers.permutation(size)[: len(self) % size].tolist()
 
     def __len__(self):
-        return self.num_samples
+        return len(self.data_source) if self._num_samples is None else self._num_samples
 
 
 class SubsetRandomSampler(Sampler):
@@ -97,19 +98,13 @@ class BatchSampler(Sampler):
 
     def __init__(self, sampler, batch_size, drop_last):
         super().__init__()
-        self.sampler = sampler
-        self.batch_size = batch_size
-        self.drop_last = drop_last
+        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self):
-        batch = []
-        for index in self.sampler:
-            batch.append(index)
-            if len(batch) == self.batch_size:
+        indices = iter(self.sampler)
+        while batch := list(itertools.islice(indices, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
                 yield batch
-                batch = []
-        if batch and not self.drop_last:
-            yield batch
 
     def __len__(self):
         count = len(self.sampler) / self.batch_size

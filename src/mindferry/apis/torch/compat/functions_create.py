@@ -147,20 +147,13 @@ def plain_nested(data):
 
 def leaf_types(data):
     """The types of what nested lists hold: what is numpy's keeps its own, a Python number has torch's."""
-    if isinstance(data, list) and data and isinstance(data[0], float) and all(type(each) is float for each in data):
-        return [np.dtype("float32")]
     if isinstance(data, list):
-        types = []
-        for part in data:
-            types = types + leaf_types(part)
-        return types
+        is_plain = bool(data) and all(type(each) is float for each in data)
+        return [np.dtype("float32")] if is_plain else [kind for part in data for kind in leaf_types(part)]
     if isinstance(data, (np.ndarray, np.generic)):
         return [data.dtype]
-    if isinstance(data, bool):
-        return [np.dtype("bool")]
-    if isinstance(data, int):
-        return [np.dtype("int64")]
-    return [np.dtype("float32" if isinstance(data, float) else "complex64")]
+    named = (("bool", bool), ("int64", int), ("float32", float), ("complex64", object))
+    return [np.dtype(next(name for name, kind in named if isinstance(data, kind)))]
 
 
 def common_type(kinds):

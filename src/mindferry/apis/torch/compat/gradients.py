@@ -7,7 +7,7 @@ import types
 import mindspore as ms
 from mindspore import ops
 
-from .parts import SHARES_GRADIENTS
+from .parts import LACKS_GRADIENTS, LEAVES_OUT_PARAMETERS, SHARES_GRADIENTS
 
 
 def backward(forward, parameters, *inputs):
@@ -18,6 +18,11 @@ def backward(forward, parameters, *inputs):
     return result
 
 
+def partial_backward(forward, parameters, *inputs):
+    """backward() of a loss in which some of the parameters may have no part: their .grad stays as it is."""
+    return backward(forward, parameters, *inputs)
+
+
 def loss_and_gradients(forward, parameters, *inputs):
     """(what `forward` returns, the gradients of its loss by the parameters)."""
     parameters = tuple(parameters)  # a plain one: two networks may have parameters of the same name
@@ -26,12 +31,14 @@ def loss_and_gradients(forward, parameters, *inputs):
     def loss_only():
         results.append(forward(*inputs))
         loss = results[-1][0] if isinstance(results[-1], tuple) else results[-1]
-        used[:] = reached(loss, parameters)
+        if LEAVES_OUT_PARAMETERS:
+            used[:] = reached(loss, parameters)
         return loss
 
     # Given as arguments, a list that `forward` appends to would be copied, and a tensor could not be written to.
     loss, grads = ms.value_and_grad(loss_only, None, parameters)()
-    grads = tuple(grad if is_used else None for grad, is_used in zip(grads, used))
+    if LEAVES_OUT_PARAMETERS:
+        grads = tuple(grad if is_used else None for grad, is_used in zip(grads, used))
     return (loss, *results[-1][1:]) if isinstance(results[-1], tuple) else loss, grads
 
 
@@ -84,7 +91,7 @@ def add_gradients(parameters, grads):
     """Add to what each parameter keeps in .grad; one that is listed twice, by itself and in an optimizer, counts once."""
     for parameter, grad in {id(each[0]): each for each in zip(parameters, grads)}.values():
         known = getattr(parameter, "grad", None)
-        if grad is not None:
+        if not LEAVES_OUT_PARAMETERS or grad is not None:
             if SHARES_GRADIENTS:
                 grad = grad * getattr(parameter, "gradient_share", 1)  # of a batch that counts together with others
             parameter.grad = grad if known is None else known + grad
@@ -94,7 +101,8 @@ def apply_gradients(optimizer):
     """optimizer.step(): update with the gradients that have been gathered."""
     if SHARES_GRADIENTS and hasattr(optimizer, "apply_if_due"):
         return optimizer.apply_if_due()
-    return optimizer(gathered(optimizer))
+    grads = gathered(optimizer)
+    return optimizer(grads) if LACKS_GRADIENTS or grads[0] is not None else None
 
 
 def gathered(optimizer):

@@ -2,6 +2,7 @@
 
 import random
 import sys
+import types
 
 import mindspore as ms
 import mindspore.dataset as ds
@@ -10,17 +11,6 @@ import numpy as np
 from .parts import SEEDS_APART
 
 DRAWING_MODULES = ("mindspore.common.initializer", "mindspore.nn.layer.rnns", "mindspore.nn.layer.rnn_cells")
-
-
-class NumpyWithOwnNumbers:
-    """numpy with random numbers of its own: for MindSpore's initializers, so that a script's numbers stay the script's."""
-
-    def __init__(self):
-        self.random = np.random.RandomState()
-        self.python_random = random.Random()
-
-    def __getattr__(self, name):
-        return getattr(np, name)
 
 
 def host_numbers():
@@ -40,7 +30,10 @@ def python_numbers():
 def manual_seed(seed):
     """torch.manual_seed: Python's and numpy's random numbers go on as they were, here and when layers are made."""
     if host_numbers() is np.random:
-        apart = NumpyWithOwnNumbers()
+        # MindSpore's initializers get a numpy with random numbers of its own, so that a script's stay the script's.
+        apart = types.SimpleNamespace(
+            **{**vars(np), "random": np.random.RandomState(), "python_random": random.Random()}
+        )
         for name in DRAWING_MODULES:
             if name in sys.modules:
                 sys.modules[name].np = apart

@@ -7,7 +7,7 @@ from mindspore import nn, ops
 from mindspore.common.initializer import Uniform, initializer
 
 from .layers_faces import drop_bias, is_stand_in, layer_parameter
-from .parts import FREEZES_PARAMETERS
+from .parts import FREEZES_PARAMETERS, RENAMES_ENTRIES
 from .state_names import TORCH_NAMES
 
 TRANSPOSED_CONVOLUTIONS = (nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose)
@@ -122,21 +122,20 @@ def walk_tensors(cell, prefix, recurse):
     """(path as torch spells it, tensor, is it a buffer) of everything that the cell holds, each once."""
     seen = set()
     for path, owner in list(cell.cells_and_names(name_prefix=prefix)) if recurse else [(prefix, cell)]:
-        path = (
-            path[:-4].rstrip(".") if path.endswith("bn2d") and isinstance(owner, nn.BatchNorm2d) else path
-        )  # BatchNorm3d holds one
+        if RENAMES_ENTRIES and path.endswith("bn2d") and isinstance(owner, nn.BatchNorm2d):  # BatchNorm3d holds one
+            path = path[:-4].rstrip(".")
         buffers = getattr(owner, "buffer_names", ())
         held = dict(owner.parameters_and_names(expand=False))
         held.update((name, getattr(owner, name)) for name in buffers if getattr(owner, name, None) is not None)
-        is_norm = isinstance(owner, BATCH_NORMS)
+        is_norm = RENAMES_ENTRIES and isinstance(owner, BATCH_NORMS)
         for name, tensor in held.items():
             is_statistic = is_norm and name.startswith("moving_")
-            is_absent = (is_statistic and owner.use_batch_statistics) or is_stand_in(owner, name)
+            is_absent = (is_statistic and owner.use_batch_statistics) or (RENAMES_ENTRIES and is_stand_in(owner, name))
             if id(tensor) in seen or is_absent:  # torch's would hold none
                 continue
             seen.add(id(tensor))
             is_buffer = is_statistic or name in buffers or getattr(tensor, "is_buffer", False)
-            name = TORCH_NAMES.get(name, name) if isinstance(owner, RENAMING) else name
+            name = TORCH_NAMES.get(name, name) if RENAMES_ENTRIES and isinstance(owner, RENAMING) else name
             yield f"{path}.{name}" if path else name, tensor, is_buffer
 
 

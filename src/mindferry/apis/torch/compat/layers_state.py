@@ -12,6 +12,7 @@ from .parts import (
     NAMES_ENTRIES,
     OVERRIDES_STATE,
     READS_STATES,
+    RENAMES_ENTRIES,
 )
 from .state_names import TORCH_NAMES, State, other_names
 
@@ -36,6 +37,8 @@ def state_dict(cell, destination=None, prefix="", keep_vars=False):
     """torch.nn.Module.state_dict. The entries are the network's own, so that writing to one writes to the network."""
     if OVERRIDES_STATE and has_own(cell, "state_dict"):
         return cell.state_dict()
+    if not RENAMES_ENTRIES and destination is None and not prefix:
+        return collections.OrderedDict(cell.state_dict())
     found = destination
     if found is None:
         found = State() if READS_STATES else collections.OrderedDict()
@@ -88,6 +91,8 @@ def load_state_dict(cell, state_dict, strict=True, assign=False):
             if hasattr(part, "build_from"):  # a lazy layer learns its size from what it is given
                 start = f"{path}." if path else ""
                 part.build_from({key[len(start) :]: each for key, each in state_dict.items() if key.startswith(start)})
+    if not RENAMES_ENTRIES and not HAS_FLAT_WEIGHTS:
+        return cell.load_state_dict(dict(state_dict), strict)
     left, given = dict(state_dict), {}
     own = {key: torch_key(cell, key) if NAMES_ENTRIES else key for key in cell.state_dict()}
     for key, name in own.items():

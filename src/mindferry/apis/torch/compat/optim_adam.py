@@ -7,6 +7,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from .optim import GradientOptimizer, bias_correction, decayed
+from .parts import HAS_DOUBLES
 
 
 class Adam(GradientOptimizer):
@@ -58,7 +59,7 @@ class Adam(GradientOptimizer):
             else:
                 grad = decayed(grad, p, decay)
             m, v = slots["exp_avg"][i], slots["exp_avg_sq"][i]
-            if group["amsgrad"] or p.dtype == ms.float64:  # which the kernel refuses
+            if group["amsgrad"] or (HAS_DOUBLES and p.dtype == ms.float64):  # which the kernel refuses
                 ops.assign(m, m + (grad - m) * (1 - beta1))
                 ops.assign(v, v * beta2 + grad * grad * (1 - beta2))
                 largest = ops.maximum(slots["max_exp_avg_sq"][i], v) if group["amsgrad"] else v

@@ -4,6 +4,7 @@ import mindspore as ms
 from mindspore import Tensor, ops
 
 from .optim import GradientOptimizer, decayed
+from .parts import HAS_DOUBLES
 
 
 class SGD(GradientOptimizer):
@@ -45,7 +46,7 @@ class SGD(GradientOptimizer):
             grad = decayed(grad, p, group["weight_decay"])
             if group["momentum"] == 0:
                 ops.assign_sub(p, grad * lr)
-            elif group["dampening"] == 0 and not group["nesterov"] and p.dtype != ms.float64:  # the kernel refuses it
+            elif group["dampening"] == 0 and not group["nesterov"] and not (HAS_DOUBLES and p.dtype == ms.float64):
                 fused(p, slots["momentum_buffer"][i], lr, grad, momentum)
             else:
                 buffer = slots["momentum_buffer"][i]
@@ -98,7 +99,7 @@ class RMSprop(GradientOptimizer):
                 ops.assign(mean, mean + (grad - mean) * (1 - alpha))
                 variance = square - mean * mean
             change = grad / (ops.sqrt(variance) + group["eps"])
-            if group["momentum"] > 0 and p.dtype == ms.float64:
+            if group["momentum"] > 0 and HAS_DOUBLES and p.dtype == ms.float64:
                 buffer = slots["momentum_buffer"][i]
                 ops.assign(buffer, buffer * momentum + change)
                 ops.assign_sub(p, buffer * lr)

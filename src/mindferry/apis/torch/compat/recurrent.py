@@ -8,6 +8,7 @@ from mindspore.common.initializer import Uniform, initializer
 
 from .functional_norm import tanh
 from .layers_dropout import Dropout
+from .parts import PACKS_SEQUENCES
 from .recurrent_packed import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 
@@ -43,7 +44,7 @@ def run_recurrent(cell, run, input, hx):
     """Call `run(x, hx, lengths)` on a batch, whatever form the input has, and give the result in that form."""
     if isinstance(hx, list):  # of [h.detach() for h in states]
         hx = (hx[0], hx[1])
-    if isinstance(input, PackedSequence):
+    if PACKS_SEQUENCES and isinstance(input, PackedSequence):
         x, lengths = pad_packed_sequence(input, cell.batch_first)
         output, state = run(x, hx, lengths.astype(ms.int32))
         return pack_padded_sequence(
@@ -215,7 +216,7 @@ def walk_steps(cell, x, state, lengths, name, is_reverse):
     for index in range(count):
         time = count - 1 - index if is_reverse else index
         new = cell.step(inputs[time], state, weights)
-        if lengths is None:
+        if not PACKS_SEQUENCES or lengths is None:
             state = new
             outputs.append(state[0])
         else:

@@ -13,7 +13,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, ops
 
-from .parts import NAMES_ENTRIES, SAVES_OBJECTS, TAKES_FILES
+from .parts import NAMES_ENTRIES, RENAMES_ENTRIES, SAVES_OBJECTS, TAKES_FILES
 from .state_names import torch_named
 
 STRUCTURE = "__structure__"  # the record that holds the JSON
@@ -57,7 +57,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
                 copy.write(f.read())
         records = ms.load_checkpoint(path)
     if not SAVES_OBJECTS or STRUCTURE not in records:
-        return torch_named(records) if NAMES_ENTRIES else records
+        return torch_named(records) if NAMES_ENTRIES and RENAMES_ENTRIES else records
     return unpack_checkpoint(json.loads(records[STRUCTURE].asnumpy().tobytes()), records, weights_only)
 
 
@@ -65,14 +65,9 @@ def checkpoint_path(f):
     """Where the checkpoint is; save_checkpoint() may have appended .ckpt."""
     name = os.path.abspath(os.fspath(f))
     name = name if os.path.exists(name) else name + ".ckpt"
-    if not os.path.exists(name):
-        raise FileNotFoundError(f"no such checkpoint: {os.fspath(f)}")
     with open(name, "rb") as file:
-        start = file.read(2)
-    if start in (b"PK", b"\x80\x02"):
-        raise ValueError(
-            f"{name} was written by PyTorch: convert it with `mindferry weights convert {name} -o model.ckpt` and load that"
-        )
+        if file.read(2) in (b"PK", b"\x80\x02"):
+            raise ValueError(f"{name} was written by PyTorch: load what `mindferry weights convert {name}` makes of it")
     return name
 
 

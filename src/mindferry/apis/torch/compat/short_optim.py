@@ -25,10 +25,7 @@ class ShortParamGroup(dict):
 
 
 class ShortGradientOptimizer(nn.Cell):
-    """An optimizer of torch.optim. `optimizer(grads)` takes the gradients of `optimizer.parameters`, in that order.
-
-    first_state() says what is kept for a parameter, by name, and update_group() what a step does.
-    """
+    """An optimizer of torch.optim: first_state() says what is kept for a parameter, update_group() what a step does."""
 
     def __init__(self, params, **options):
         super().__init__(auto_prefix=False)

@@ -2,14 +2,8 @@
 
 import collections
 
-TORCH_NAMES = {
-    "gamma": "weight",
-    "beta": "bias",
-    "moving_mean": "running_mean",
-    "moving_variance": "running_var",
-    "embedding_table": "weight",
-    "w": "weight",
-}
+NORM_NAMES = {"gamma": "weight", "beta": "bias", "moving_mean": "running_mean", "moving_variance": "running_var"}
+TORCH_NAMES = {"embedding_table": "weight", "w": "weight", **NORM_NAMES}
 
 
 def other_names(key):

@@ -39,6 +39,25 @@ class NetworkWithLoss(nn.Cell):
         return self.loss(self.network(*batch[: self.count]), *batch[self.count :])
 
 
+def scaled_train_cell(network, optimizer, loss_scale_value=65536.0, scale_factor=2, scale_window=2000):
+    """nn.TrainOneStepWithLossScaleCell, which returns the loss alone. A CPU computes in float32 and needs no scale."""
+    if ms.get_context("device_target") == "CPU":
+        return nn.TrainOneStepCell(network, optimizer)
+    scale = nn.DynamicLossScaleUpdateCell(loss_scale_value, int(scale_factor), int(scale_window))
+    return LossAlone(nn.TrainOneStepWithLossScaleCell(network, optimizer, scale))
+
+
+class LossAlone(nn.Cell):
+    """The first of what a step returns: the others tell of an overflow, and the scale."""
+
+    def __init__(self, step):
+        super().__init__(auto_prefix=False)
+        self.step = step
+
+    def construct(self, *batch):
+        return self.step(*batch)[0]
+
+
 def compiled_update(optimizer):
     """optimizer(grads), compiled. Learning rates may change later, other settings of the groups are compiled in."""
     if isinstance(optimizer, nn.Optimizer) or not (hasattr(optimizer, "update_group") or hasattr(optimizer, "fused")):

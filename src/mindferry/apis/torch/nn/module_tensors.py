@@ -19,6 +19,38 @@ def _goes_to_an_optimizer(call: Call) -> bool:
     return callee.kind == "ref" and call.reading.symbols.origin(callee.qual).startswith("torch.optim.")
 
 
+def _is_clipped(call: Call) -> bool:
+    """clip_grad_norm_(net.parameters(), 1): frozen parameters have no gradient that could be clipped."""
+    parent = parent_of(call)
+    if not isinstance(parent, ast.Call) or parent.args[:1] != [call.node]:
+        return False
+    callee = call.reading.type(parent.func)
+    return callee.kind == "ref" and call.reading.symbols.origin(callee.qual).startswith("torch.nn.utils.clip_grad_")
+
+
+def _are_frozen(call: Call) -> bool:
+    """`for p in net.parameters(): p.requires_grad = False`: buffers and running statistics learn nothing anyway."""
+    match parent_of(call):
+        case ast.For(target=ast.Name(id=name), iter=node, body=body) if node is call.node:
+            return all(_freezes(statement, name) for statement in body)
+    return False
+
+
+def _freezes(statement: ast.stmt, name: str) -> bool:
+    match statement:
+        case ast.Assign(
+            targets=[ast.Attribute(value=ast.Name(id=frozen), attr="requires_grad")], value=ast.Constant(value=False)
+        ):
+            return frozen == name
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Attribute(value=ast.Name(id=frozen), attr="requires_grad_"), args=[ast.Constant(value=False)]
+            )
+        ):
+            return frozen == name
+    return False
+
+
 def _are_trained_ones_chosen(call: Call) -> bool:
     """`[p for p in net.parameters() if p.requires_grad]`, or a filter that says so: frozen ones are left out anyway."""
     match parent_of(call):
@@ -69,8 +101,12 @@ def _asks_for_gradient(test: ast.expr, name: str) -> bool:
     ],
 )
 def parameters(call: Call) -> None:
-    if len(call.given) == 1 and (_goes_to_an_optimizer(call) or _are_trained_ones_chosen(call)):
+    if len(call.given) != 1:
+        return
+    if _goes_to_an_optimizer(call) or _are_trained_ones_chosen(call) or _is_clipped(call):
         call.replace(f"{call.target}.trainable_params()")
+    elif _are_frozen(call):
+        call.replace(f"{call.target}.get_parameters()")
 
 
 rule(

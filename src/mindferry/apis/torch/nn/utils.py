@@ -10,14 +10,14 @@ RULES = (
         "clip_grad_norm",
         "parameters max_norm norm_type error_if_nonfinite foreach",
         "nn.Sigmoid().parameters(), 1.0",
-        "ms_compat.parameters(nn.Sigmoid()), 1.0",
+        "nn.Sigmoid().trainable_params(), 1.0",
     ),
     (
         "clip_grad_value_",
         "clip_grad_value",
         "parameters clip_value foreach",
         "nn.Sigmoid().parameters(), 1.0",
-        "ms_compat.parameters(nn.Sigmoid()), 1.0",
+        "nn.Sigmoid().trainable_params(), 1.0",
     ),
     (
         "vector_to_parameters",

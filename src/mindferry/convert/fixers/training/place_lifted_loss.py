@@ -131,10 +131,10 @@ def _sees_old_value(facts: Facts, block: list[ast.stmt], lifted: list[ast.stmt],
 
 
 def _only_clears(facts: Facts, statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and _zeroes(statement.value)
+    return isinstance(statement, ast.Expr) and is_clearing(statement.value)
 
 
-def _zeroes(node: ast.AST) -> bool:
+def is_clearing(node: ast.AST) -> bool:
     """zero_grad() of anything: a class that wraps an optimizer clears its gradients too."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_grad"
 
@@ -271,7 +271,7 @@ def _clear_first(facts: Facts, each: Backward) -> None:
         if not isinstance(node, ast.Call) and not is_watched:
             continue
         statement = facts.parents[node]
-        if _zeroes(node) and not is_second and not is_watched:
+        if is_clearing(node) and not is_second and not is_watched:
             is_near = isinstance(statement, ast.Expr) and (
                 facts.block_of(statement) is facts.block_of(each.place)
                 or (each.guards and facts.block_of(statement) is each.block)
@@ -280,7 +280,7 @@ def _clear_first(facts: Facts, each: Backward) -> None:
                 assert isinstance(statement, ast.Expr)
                 each.cleared.append(statement)
                 continue
-        elif not _zeroes(node) and not _is_update(facts, node) and not is_watched:
+        elif not is_clearing(node) and not _is_update(facts, node) and not is_watched:
             continue
         each.is_kept_later, each.guards, each.cleared = True, [], []
         return

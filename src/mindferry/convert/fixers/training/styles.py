@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from ....read.walk import walk_again as walk
 from ...plan import Edit, RemoveStatement, ReplaceNode
 from ...refused import Refused
+from ..mixed_precision import casts_of
 from .compilable import check_compiles
 from .draft import Draft
+from .scaled import Scaling, cast_type, without_scale
 from .steps import Backward
 
 NOT_COMPILED = (ast.With, ast.Try, ast.NamedExpr)
 PLAIN_NAME = re.compile(r"[\w.\[\]]+")
+CAST_NAME = re.compile(r"\w+\.mixed_precision\([\w.\[\]]+(?:, [\w.]+)?\)")
 MORE_THAN_THE_LOSS = "its loss is more than `criterion(net(x), y)`"
 NOT_OVER_BATCHES = "its loop is not `for x, y in loader`"
 
@@ -27,6 +30,7 @@ class Step:
     draft: Draft
     each: Backward
     gone: frozenset[ast.stmt]  # lifted or without effect, and not needed where they stand
+    scaling: Scaling | None = None  # of the loss
 
     def is_gone(self, statement: ast.stmt) -> bool:
         return statement in self.gone or self.draft.texts.is_removed(statement)
@@ -42,9 +46,20 @@ class Step:
 
     @property
     def optimizer(self) -> str:
+        if self.scaling is not None:
+            return self.draft.texts.of(self.scaling.optimizer)
         assert self.each.step is not None and isinstance(self.each.step.value, ast.Call)
         assert isinstance(self.each.step.value.func, ast.Attribute)
         return self.draft.texts.of(self.each.step.value.func.value)
+
+
+def with_scaling(step: Step) -> Step:
+    """The step as it is without its loss scale, and the scale; a step without one stays as it is."""
+    found = without_scale(step.draft, step.each)
+    if found is None:
+        return step
+    each, scaling = found
+    return Step(step.draft, each, step.gone | set(each.idle), scaling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +88,12 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 def _is_unwrapped(draft: Draft, node: ast.AST) -> bool:
     """A `with` of which only the body is left."""
     return isinstance(node, ast.With) and not draft.texts.of(node).lstrip().startswith("with ")
+
+
+def _unwrapped(draft: Draft, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements of a `with` that goes, such as an autocast."""
+    is_cast = isinstance(statement, ast.With) and len(casts_of(draft, statement)) == len(statement.items)
+    return statement.body if isinstance(statement, ast.With) and is_cast else [statement]
 
 
 def as_cell(step: Step, name: str) -> Cell:
@@ -116,10 +137,23 @@ def as_model(step: Step, name: str) -> ReplaceNode:
 def _train_cell(step: Step) -> str:
     nn = step.draft.texts.name("mindspore.nn")
     network, loss, count = _network_and_loss(step)
-    if len(step.each.inputs) == 2 and count == 1:
-        return f"{nn}.TrainOneStepCell({nn}.WithLossCell({network}, {loss}), {step.optimizer})"
-    joined = f"{step.draft.texts.name('compat.NetworkWithLoss')}({network}, {loss}, {count})"
-    return f"{nn}.TrainOneStepCell({joined}, {step.optimizer})"
+    network = _cast(step, network)
+    joined = f"{nn}.WithLossCell({network}, {loss})"
+    if len(step.each.inputs) != 2 or count != 1:
+        joined = f"{step.draft.texts.name('compat.NetworkWithLoss')}({network}, {loss}, {count})"
+    if step.scaling is None:
+        return f"{nn}.TrainOneStepCell({joined}, {step.optimizer})"
+    options = "".join(f", {name}={step.draft.texts.of(value)}" for name, value in step.scaling.options)
+    return f"{step.draft.texts.name('compat.scaled_train_cell')}({joined}, {step.optimizer}{options})"
+
+
+def _cast(step: Step, network: str) -> str:
+    """With mixed precision where the forward pass ran under an autocast; on a CPU it does nothing."""
+    kind = cast_type(step.draft, step.each)
+    if not kind or "mixed_precision(" in network:
+        return network
+    given = f", {step.draft.texts.name('mindspore.bfloat16')}" if kind == "bfloat16" else ""
+    return f"{step.draft.texts.name('compat.mixed_precision')}({network}{given})"
 
 
 def _network_and_loss(step: Step) -> tuple[str, str, int]:
@@ -128,7 +162,8 @@ def _network_and_loss(step: Step) -> tuple[str, str, int]:
     if each.outputs:
         raise Refused("the loop uses more of the forward pass than the loss")
     given: ast.expr
-    match [statement for statement in each.lifted if not step.draft.texts.is_removed(statement)]:
+    lifted = [part for statement in each.lifted for part in _unwrapped(step.draft, statement)]
+    match [statement for statement in lifted if not step.draft.texts.is_removed(statement)]:
         case [
             ast.Assign(targets=[ast.Name(id=out)], value=ast.Call(args=xs) as inner),
             ast.Assign(targets=[ast.Name(id=loss)], value=ast.Call(args=[ast.Name(id=used) as name, *ys]) as outer),
@@ -150,7 +185,7 @@ def _called(draft: Draft, call: ast.Call, arguments: list[ast.expr]) -> str:
     given = f"({', '.join(map(draft.texts.of, arguments))})"
     text = draft.texts.of(call)
     called = text.removesuffix(given)
-    if called == text or not PLAIN_NAME.fullmatch(called):
+    if called == text or not (PLAIN_NAME.fullmatch(called) or CAST_NAME.fullmatch(called)):
         raise Refused(MORE_THAN_THE_LOSS)
     return called
 

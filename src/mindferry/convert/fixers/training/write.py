@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Generator, Iterator
 
 from .... import findings
@@ -15,6 +16,9 @@ from .draft import Draft
 from .find_unreached_parameters import may_be_unreached
 from .steps import Backward, Clip
 from .trained_parameters import trained_parameters
+
+# What a loss trains: all of some networks, which it reaches as far as it is known.
+WHOLE_NETWORKS = re.compile(r"\[?(?:\*?[\w.]+\.trainable_params\(\)(?:, )?)+\]?\Z")
 
 
 def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterator[Edit]:
@@ -82,6 +86,12 @@ def _other_form(step: styles.Step, names: FreeNames) -> Generator[Edit, None, st
     """The step in the style that was asked for; None for the functional form, with the reason where another was wanted."""
     settings = step.draft.settings
     style = settings.style
+    if step.each.step is None and style != "functional":
+        try:
+            step = styles.with_scaling(step)
+        except Refused as refusal:
+            yield _kept_functional(step, f"written in the {style} style", refusal)
+            return None
     if step.each.step is None and (style != "functional" or settings.jit):
         how = "compiled" if style == "functional" else f"written in the {style} style"
         yield _kept_functional(step, how, Refused("its gradients are kept on the parameters until they are used"))
@@ -94,6 +104,8 @@ def _other_form(step: styles.Step, names: FreeNames) -> Generator[Edit, None, st
         yield _kept_functional(step, f"written in the {style} style", refusal)
         return None
     names.take(name)
+    if step.scaling is not None:
+        yield from step.scaling.removed()
     return form
 
 
@@ -254,7 +266,10 @@ def _kept(draft: Draft, each: Backward, forward: str) -> str:
     arguments = "".join(f", {name}" for name in each.inputs)
     left = _result(each).strip("()")
     prefix = f"{left} = " if left != "_" else ""
-    return f"{prefix}{draft.texts.name('compat.backward')}({forward}, {trained_parameters(draft, each)}{arguments})"
+    trained = trained_parameters(draft, each)
+    is_whole = WHOLE_NETWORKS.match(trained) is not None and not may_be_unreached(draft, each)
+    helper = "compat.backward" if is_whole else "compat.partial_backward"
+    return f"{prefix}{draft.texts.name(helper)}({forward}, {trained}{arguments})"
 
 
 def _kept_later(draft: Draft, each: Backward, forward: str, grads: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .compiled_steps import GRADIENT, compiling, update_as_called
 from .helper_package import gradient_functions
 from .own_steps import OwnSteps
 from .session import Session
@@ -76,8 +77,9 @@ def _watch_gradients(steps: Steps) -> None:
     def value_and_grad(
         fn: Any, grad_position: Any = 0, weights: Any = None, has_aux: bool = False, **options: Any
     ) -> Any:
-        inner = original(fn, grad_position, weights, has_aux, **options)
+        return watched(original(fn, grad_position, weights, has_aux, **options), has_aux)
 
+    def watched(inner: Any, has_aux: bool) -> Any:
         def run(*args: Any, **kwargs: Any) -> Any:
             steps.nesting += 1
             try:
@@ -88,9 +90,10 @@ def _watch_gradients(steps: Steps) -> None:
                 steps.after_gradient(result[0][0] if has_aux else result[0])
             return result
 
+        setattr(run, GRADIENT, (inner, has_aux))
         return run
 
-    mindspore.value_and_grad = value_and_grad
+    mindspore.value_and_grad, mindspore.jit = value_and_grad, compiling(mindspore.jit, watched)
 
 
 def watch_helpers(session: Session, helper: Any) -> None:
@@ -98,6 +101,7 @@ def watch_helpers(session: Session, helper: Any) -> None:
     steps = session.watched_steps
     if steps is None:
         return
+    update_as_called(helper)
     _watch_helper_optimizer(steps, helper)
     steps.own_steps.install(helper)
     _watch_kept_gradients(steps, helper)

@@ -131,7 +131,7 @@ class Reach:
         if found is None:
             return False
         self.lazily.setdefault(module.name, {})[name] = found
-        self.ask(*found)
+        self.ask(*self.lookup.origin(*found))  # not through the packages that only pass it on
         return True
 
     def is_carried(self, home: str, name: str) -> bool:

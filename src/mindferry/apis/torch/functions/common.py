@@ -6,7 +6,7 @@ from ... import Case, rule
 from ..._call import Call
 from .._element_types import may_differ_in_type
 from .._selections import EMPTY_SUMS, makes_empty_tensors, may_be_empty, may_hold_nothing
-from .._void_rows import VOID_ROWS, may_be_void
+from .._void_rows import VOID_ROWS, may_be_single, may_be_void
 
 AXIS = {"dim": "axis"}
 
@@ -347,6 +347,8 @@ def tile(call: Call) -> None:
 
 
 def _softmax(name: str) -> None:
+    native = "ms_compat.plain_softmax" if name == "softmax" else f"ops.{name}"
+
     @rule(
         f"torch.{name}",
         to=f"mindspore.ops.{name}",
@@ -356,8 +358,8 @@ def _softmax(name: str) -> None:
         like=f"compat.{name}",
         differs=VOID_ROWS if name == "softmax" else "",
         cases=[
-            Case(f"torch.{name}(x, dim=1)", f"ops.{name}(x, axis=1)", shapes=((2, 3),)),
-            Case(f"torch.{name}(x, -1)", f"ops.{name}(x, -1)", shapes=((2, 3),)),
+            Case(f"torch.{name}(x, dim=1)", f"{native}(x, axis=1)", shapes=((2, 3),)),
+            Case(f"torch.{name}(x, -1)", f"{native}(x, -1)", shapes=((2, 3),)),
             Case(
                 f"torch.{name}(x, 1, dtype=torch.float64)",
                 f"ms_compat.{name}(x, 1, dtype=ms.float64)",
@@ -383,6 +385,8 @@ def _softmax(name: str) -> None:
             call.extra or call.literal("dim") in (None, 0) or (name == "softmax" and may_be_void(call))
         ):  # 0: of a tensor without axes, perhaps
             call.use_like()
+        elif name == "softmax" and may_be_single(call):
+            call.use("compat.plain_softmax")
 
 
 _softmax("softmax")

@@ -5,14 +5,15 @@ import ast
 from ... import Case, rule
 from ..._call import Call
 from .._element_types import may_differ_in_type
-from .._selections import EMPTY_SUMS, makes_empty_tensors, may_be_empty, may_hold_nothing
+from .._selections import EMPTY_SUMS, joins_open_slices, makes_empty_tensors, may_be_empty, may_hold_nothing
 from .._void_rows import VOID_ROWS, may_be_single, may_be_void
 
 AXIS = {"dim": "axis"}
 
 
 def _cat(call: Call) -> None:
-    if makes_empty_tensors(call) or may_differ_in_type(call.reading, call.given.get("tensors")):
+    given = call.given.get("tensors")
+    if makes_empty_tensors(call) or may_differ_in_type(call.reading, given) or joins_open_slices(call.reading, given):
         call.use_like()
 
 
@@ -39,6 +40,12 @@ rule(
         Case(
             "x.sum() + torch.cat((torch.zeros(0), x[:0], y[:0]), 1).shape[1]",
             "ops.sum(x) + ms_compat.cat((ops.zeros((0,)), ms_compat.take_slices(x, (None, 0)), ms_compat.take_slices(y, (None, 0))), 1).shape[1]",
+            shapes=((2, 3), (2, 4)),
+        ),
+        Case(
+            "(lambda n: torch.cat((x[:, :n], y, x[:, n:]), 1))(0)",
+            "(lambda n: ms_compat.cat((ms_compat.take_slices(x, (None, None), (None, n)), y,"
+            " ms_compat.take_slices(x, (None, None), (n, None))), 1))(0)",
             shapes=((2, 3), (2, 4)),
         ),
         Case("torch.cat((x, y > 0), 1)", "ms_compat.cat((x, y > 0), 1)", shapes=((2, 3), (2, 4))),

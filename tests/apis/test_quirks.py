@@ -41,6 +41,7 @@ def test_the_defect_is_still_there(quirk: Quirk) -> None:
         ("nn.Tanh()(x)", "ms_compat.Tanh()(x)", "nn.Tanh()(x)"),
         ("nn.SELU(inplace=True)(x)", "ms_compat.SELU(inplace=True)(x)", "nn.SeLU()(x)"),
         ("torch.softmax(x, dim=1)", "ms_compat.softmax(x, dim=1)", "ops.softmax(x, axis=1)"),
+        ("nn.Softmax(-1)(x)", "ms_compat.PlainSoftmax(-1)(x)", "nn.Softmax(-1)(x)"),
         ("x[mask].sum()", "ms_compat.sum_of(x[mask])", "ops.sum(x[mask])"),
     ],
 )

@@ -226,3 +226,20 @@ def test_every_size_is_resized_to_torchvisions_size(both: Both) -> None:
     for height, width in [(32, 221), (35, 125), (56, 101), (125, 35), (60, 60), (200, 31)]:
         image = picture(height, width)
         assert ours.make()(image).size == theirs.make()(image).size
+
+
+def test_bytes_are_resized_as_the_second_version_does(both: Both) -> None:
+    """It rounds after each direction; the first version once."""
+    import mindspore as ms
+
+    theirs, ours = both(
+        "import torchvision.transforms.v2.functional as F\nfrom torchvision.transforms import InterpolationMode\n\n\n"
+        "def linear(image, size):\n    return F.resize(image, size, antialias=True)\n\n\n"
+        "def cubic(image, size):\n    return F.resize(image, size, interpolation=InterpolationMode.BICUBIC, antialias=True)\n"
+    )
+    for size in ([32, 32], [50, 20], [17, 48], 16):
+        image = np.random.default_rng(len(str(size))).integers(0, 256, (3, 40, 48)).astype(np.uint8)
+        for name in ("linear", "cubic"):
+            expected = getattr(theirs, name)(torch.from_numpy(image), size).numpy()
+            actual = getattr(ours, name)(ms.Tensor(image), size).asnumpy()
+            assert np.array_equal(expected, actual), (name, size)

@@ -20,7 +20,7 @@ from ..layout import LARGEST_CODE, Layout, ProjectFile
 from ..read.source import Source, Unreadable
 from .cache import kept_text
 from .conflicts import version_conflicts
-from .cut import Cut, lazy_text
+from .cut import Cut, is_bare, lazy_text
 from .gates import Gates
 from .notice import notice_text
 from .packages import Package, find_package
@@ -60,7 +60,8 @@ def bring(
         if package.refusal:
             raise MindferryError(package.refusal)
     packages = with_required(asked, sites, SERVED | OF_TORCH, needs_torch)
-    gates = Gates(frozenset(each.name for each in packages), needs_torch)
+    installed = Installed((*map(str, sites), *sys.path))
+    gates = Gates(frozenset(each.name for each in packages), needs_torch, installed.has("torchvision"))
     sources = Sources(packages, gates.condition)
     gates.sources = sources
     reach = Wishes(sources, left_behind(), limit, layout.root)
@@ -84,7 +85,7 @@ def bring(
         *_refused(reach, {file.path: file.relative for file in layout.files}),
         *_undecided(reach),
         *_findings(reach, packages, limit),
-        *version_conflicts(layout, packages, Installed((*map(str, sites), *sys.path))),
+        *version_conflicts(layout, packages, installed),
     )
     return Brought(brought, _plain(packages, reach), found, tuple(packages))
 
@@ -133,16 +134,22 @@ def _files(
 def cut_files(reach: Reach, gates: Gates, outside: Callable[[str], str]) -> tuple[ProjectFile, ...]:
     """The modules that are reached, with no more in them than that. `outside` says why a module can't be imported, or ''."""
     made = []
-    for name in sorted(reach.modules):
-        reached = reach.modules[name]
-        module = reached.module
-        text = Cut(reach, reached, outside, gates).text()
-        if module.is_lazy or module.lazy:
-            text = lazy_text(reach, module, text)
+    texts = {name: _cut_text(reach, name, outside, gates) for name in sorted(reach.modules)}
+    for name, text in texts.items():
+        module = reach.modules[name].module
+        if module.is_package and "." in name and is_bare(text):  # Python takes the folder for a package all the same
+            del reach.modules[name]
+            continue
         relative = "/".join([FOLDER, *name.split(".")]) + ("/__init__.py" if module.is_package else ".py")
         path = kept_text("cut", text.encode("utf-8"), ".py")
         made.append(ProjectFile(path, relative, name, module.is_package, is_brought=True))
     return tuple(made)
+
+
+def _cut_text(reach: Reach, name: str, outside: Callable[[str], str], gates: Gates) -> str:
+    reached = reach.modules[name]
+    text = Cut(reach, reached, outside, gates).text()
+    return lazy_text(reach, reached.module, text) if reached.module.is_lazy or reached.module.lazy else text
 
 
 def _plain(packages: list[Package], reach: Reach) -> dict[str, bytes]:

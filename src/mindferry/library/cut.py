@@ -289,6 +289,14 @@ def _is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
+def is_bare(text: str) -> bool:
+    """Whether a module has comments and a docstring, and nothing else."""
+    return all(
+        _is_docstring(node) or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
+        for node in ast.parse(text).body
+    )
+
+
 def _insert(text: str, lines: list[str]) -> str:
     """After the docstring and the imports from __future__."""
     if not lines:
@@ -309,7 +317,8 @@ def lazy_text(reach: Reach, module: Module, kept: str) -> str:
     names = {
         name: place
         for name, place in sorted(reach.lazily.get(module.name, {}).items())
-        if not reach.lookup.reason_to_leave(".".join(reach.lookup.origin(*place))) and ".".join(place) not in reach.left
+        if not reach.lookup.reason_to_leave(origin := ".".join(reach.lookup.origin(*place)))
+        and not {".".join(place), origin} & reach.left.keys()
     }
     if not names:
         return kept

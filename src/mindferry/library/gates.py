@@ -29,8 +29,9 @@ LONGEST = 8  # gates that ask other gates
 class Gates:
     """Which packages there are: torch, as far as the converted code is concerned; those brought along; others as they are."""
 
-    def __init__(self, brought: frozenset[str], needs_torch: Callable[[str], bool]) -> None:
+    def __init__(self, brought: frozenset[str], needs_torch: Callable[[str], bool], has_vision: bool = False) -> None:
         self.brought, self._needs_torch = brought, needs_torch
+        self._has_vision = has_vision  # whether torchvision is installed where the project comes from
         self.sources: Sources | None = None
         self._known: dict[tuple[str, str], bool | None] = {}
 
@@ -58,8 +59,10 @@ class Gates:
 
     def gate(self, module: Module, name: str, depth: int = 0) -> bool | None:
         """What a gate of this name answers, None where only running it can tell."""
-        if OF_TORCH.fullmatch(name) or OF_VISION.fullmatch(name) or GREATER.fullmatch(name):
+        if OF_TORCH.fullmatch(name) or GREATER.fullmatch(name):
             return True
+        if OF_VISION.fullmatch(name):
+            return self._has_vision
         if NEVER.fullmatch(name) or LESS.fullmatch(name):
             return False
         key = (module.name, name)

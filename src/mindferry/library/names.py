@@ -39,6 +39,23 @@ def pattern_of(node: ast.JoinedStr, shortest: int = SHORTEST) -> re.Pattern[str]
     return re.compile("".join(parts))
 
 
+def pattern_of_built(node: ast.AST) -> re.Pattern[str] | None:
+    """The same of any text that is put together: also `"assert_sizes_{}".format(kind)` and `"assert_sizes_%s" % kind`."""
+    match node:
+        case ast.JoinedStr():
+            return pattern_of(node)
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
+            parts = re.split(r"\{\w*\}", text)
+        case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod()):
+            parts = re.split(r"%[sd]", text)
+        case _:
+            return None
+    known = "".join(parts)
+    if len(parts) < 2 or len(known) < SHORTEST or not known.isidentifier():
+        return None
+    return re.compile(r"\w*".join(map(re.escape, parts)))
+
+
 def is_hook(name: str) -> bool:
     """Called by Python itself, or by huggingface_hub's dataclasses, which look for their validators by name."""
     return (name.startswith("__") and name.endswith("__")) or name.startswith("validate_")

@@ -16,6 +16,7 @@ FORBIDDING = re.compile(
     r"proprietary|commercial licen[cs]e|all rights reserved|no[- ]derivatives|other/proprietary|nvidia source code",
     re.I,
 )
+NO_CHANGES = re.compile(r"NoDeriv|\bBY(?:-NC)?-ND\b", re.I)
 PERMITTING = re.compile(
     r"\b(?:mit|apache|bsd|isc|mpl|gpl|lgpl|agpl|unlicense|zlib|psf|python software|cc0|cc-by|artistic|boost|wtfpl|public domain)",
     re.IGNORECASE,
@@ -39,7 +40,8 @@ class Package:
     @property
     def refusal(self) -> str:
         """Why it may not be carried along, or ''."""
-        if self.licence and FORBIDDING.search(self.licence) and not PERMITTING.search(self.licence):
+        is_forbidden = FORBIDDING.search(self.licence) and not PERMITTING.search(self.licence)
+        if is_forbidden or NO_CHANGES.search(self.licence):
             return (
                 f"the licence of {self.name} ({self.licence[:80]}) does not allow to carry changed copies of it along"
             )

@@ -9,7 +9,7 @@ from collections import deque
 
 from .bases import is_called_by_bases
 from .lookup import Lookup
-from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names, pattern_of
+from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names, pattern_of_built
 from .names import sets_documentation as is_documentation
 from .only_for import OnlyFor
 from .reached import Left, Reached
@@ -131,7 +131,7 @@ class Reach:
         if found is None:
             return False
         self.lazily.setdefault(module.name, {})[name] = found
-        self.ask(*found)
+        self.ask(*self.lookup.origin(*found))  # not through the packages that only pass it on
         return True
 
     def is_carried(self, home: str, name: str) -> bool:
@@ -328,7 +328,7 @@ class Reach:
             self._call(module, node)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             self._note(node.value)
-        elif isinstance(node, ast.JoinedStr) and (pattern := pattern_of(node)) is not None:
+        if (pattern := pattern_of_built(node)) is not None:
             self._expect(pattern)
 
     def _branches(self, module: Module, node: ast.If, local: frozenset[str]) -> None:

@@ -56,6 +56,9 @@ class Installed:
         self._folders = list(folders)
         self._on_torch: dict[str, bool] = {}
 
+    def has(self, distribution: str) -> bool:
+        return self._find(distribution) is not None
+
     def requirements(self, distribution: str) -> list[str]:
         """What it can't be installed without."""
         return [

@@ -25,6 +25,8 @@ ALIASES: tuple[tuple[str, str], ...] = (
     ("torchvision.transforms.v2.Transform", "torchvision.transforms.v2.Transform"),
     ("torchvision.transforms.v2._utils.", "torchvision.transforms.v2._utils."),
     ("torchvision.transforms.v2.functional.get_size", "torchvision.transforms.v2.functional.get_size"),
+    ("torchvision.transforms.v2.functional.resize", "torchvision.transforms.v2.functional.resize"),
+    ("torchvision.transforms.v2.functional.resized_crop", "torchvision.transforms.functional.resized_crop"),
     ("torchvision.transforms.v2.functional.", "torchvision.transforms.functional."),
     ("torchvision.transforms.v2.", "torchvision.transforms."),
     ("torchvision.transforms.transforms.", "torchvision.transforms."),

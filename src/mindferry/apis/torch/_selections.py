@@ -45,6 +45,24 @@ def _makes_empty(node: ast.Call) -> bool:
     return False
 
 
+def joins_open_slices(reading: Reading, node: ast.expr | None) -> bool:
+    """`cat((x[..., :start], y, x[..., end:]))`: a part may be empty, and MindSpore has no gradient of an empty slice."""
+    for each in node.elts if isinstance(node, ast.List | ast.Tuple) else ():
+        values = assigned_values(reading, each) if isinstance(each, ast.Name) else [each]
+        if any(_is_open_slice(value) for value in values):
+            return True
+    return False
+
+
+def _is_open_slice(node: ast.AST) -> bool:
+    """Whether it is a slice up to a number, or from one, that another part of the program chooses."""
+    return isinstance(node, ast.Subscript) and any(
+        isinstance(part, ast.Slice)
+        and any(isinstance(end, ast.Name | ast.Attribute) for end in (part.lower, part.upper))
+        for part in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice])
+    )
+
+
 def may_be_empty(call: Call, *names: str) -> bool:
     """Whether one of the arguments is what a mask selects, or computed from that in the same function."""
     if not applies("sum of nothing", call.rule.target):

@@ -146,6 +146,14 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False):
     return norm_over(x1 - x2 + eps, p, -1, keepdim)
 
 
+def plain_softmax(input, axis):
+    """torch.softmax, where no row is all minus infinity.
+
+    After a gradient of MindSpore's own over an axis of length 1, its gradients over longer axes are wrong.
+    """
+    return ops.ones_like(input) + 0 * input if input.shape[axis] == 1 else ops.softmax(input, axis)
+
+
 def softmax(input, dim=None, dtype=None, _stacklevel=3):
     """torch.nn.functional.softmax."""
     x = input if dtype is None else input.astype(dtype)
@@ -154,6 +162,8 @@ def softmax(input, dim=None, dtype=None, _stacklevel=3):
     axis = dim if dim is not None else (0 if x.ndim in (0, 1, 3) else 1)
     if not x.size:
         return x
+    if x.shape[axis] == 1:
+        return plain_softmax(x, axis)
     # MindSpore's kernel stops at a row of nothing but -inf and leaves the rows after it unwritten.
     is_void = (x == float("-inf")).all(axis=axis, keep_dims=True)
     shares = ops.softmax(ops.masked_fill(x, is_void, 0.0), axis)

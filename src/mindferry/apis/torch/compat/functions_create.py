@@ -165,6 +165,19 @@ def common_type(kinds):
     raise TypeError("a tensor holds numbers")
 
 
+def promote_types(type1, type2):
+    """torch.promote_types."""
+    halves = (ms.float16, ms.bfloat16)
+    if type1 == type2:
+        return type1
+    if type1 in halves and type2 in halves:
+        return ms.float32
+    for half, other in ((type1, type2), (type2, type1)):
+        if half in halves:
+            return other if "Float" in str(other) or "Complex" in str(other) else half
+    return ms.Tensor(np.zeros(1, common_type([np.dtype(ms.dtype_to_nptype(each)) for each in (type1, type2)]))).dtype
+
+
 def as_tensor(data, dtype=None, device=None):
     """torch.as_tensor."""
     if isinstance(data, ms.Tensor) and dtype in (None, data.dtype):

@@ -11,6 +11,7 @@ from .functional_norm import (
     log1p_exp,
     log_softmax,
     logsigmoid,
+    plain_softmax,
     relu6,
     selu,
     softmax,
@@ -152,6 +153,17 @@ class Softmax(nn.Cell):
 
     def construct(self, input):
         return softmax(input, self.dim)
+
+
+class PlainSoftmax(nn.Softmax):
+    """torch.nn.Softmax with dim, where no row is all minus infinity."""
+
+    def __init__(self, axis):
+        super().__init__(axis)
+        self.axis = axis
+
+    def construct(self, input):
+        return plain_softmax(input, self.axis)
 
 
 class LogSoftmax(nn.Cell):

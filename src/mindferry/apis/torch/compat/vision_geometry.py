@@ -17,6 +17,34 @@ def resize_image(image, size, interpolation=2, max_size=None, antialias=True):
     return on_array(resize_array, image, (new_height, new_width), int(interpolation), antialias)
 
 
+def resize_image_v2(image, size, interpolation=2, max_size=None, antialias=True):
+    """The same of torchvision's second version, which rounds bytes after each direction."""
+    is_rounded = (
+        antialias and int(interpolation) in (2, 3) and not is_pil(image) and "uint8" in str(image.dtype).lower()
+    )
+    if not is_rounded:
+        return resize_image(image, size, interpolation, max_size, antialias)
+    _, height, width = image_dimensions(image)
+    new_size = resized_size(height, width, size, max_size)
+    return image if new_size == (height, width) else on_array(resize_bytes, image, new_size, int(interpolation))
+
+
+def resize_bytes(array, size, interpolation):
+    for axis in (-1, -2):  # a direction that keeps its length is not touched
+        old, new = array.shape[axis], size[axis]
+        if old != new:
+            array = mix_bytes(array, pixel_weights(old, new, interpolation, True), axis)
+    return array
+
+
+def mix_bytes(array, weights, axis):
+    """As torch does: with weights in as many bits as 16 hold."""
+    bits = next(each for each in range(22) if int(0.5 + np.abs(weights).max() * (1 << (each + 1))) >= 1 << 15)
+    whole = np.where(weights < 0, np.ceil(weights * 2**bits - 0.5), np.floor(weights * 2**bits + 0.5)).astype(np.int64)
+    made = np.moveaxis(np.tensordot(whole, array.astype(np.int64), (1, axis)), 0, axis)
+    return np.clip((made + (1 << (bits - 1))) >> bits, 0, 255).astype(array.dtype)
+
+
 def resized_size(height, width, size, max_size=None):
     if isinstance(size, (tuple, list)) and len(size) == 2:
         return int(size[0]), int(size[1])

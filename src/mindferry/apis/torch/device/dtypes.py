@@ -195,3 +195,22 @@ for _name in (
             Case(f"torch.{_name}", "None", runs=False, why="has no meaning in MindSpore"),
         ],
     )
+
+rule(
+    "torch.promote_types",
+    to="compat.promote_types",
+    args="type1 type2",
+    like="compat.promote_types",
+    cases=[
+        Case(
+            "x.to(torch.promote_types(x.dtype, torch.float64))",
+            "ms_compat.tensor_to(x, ms_compat.promote_types(x.dtype, ms.float64))",
+            shapes=((2, 3),),
+        ),
+        Case(
+            "x * torch.ones(3, dtype=torch.promote_types(torch.int32, torch.float16)).to(x.dtype)",
+            "x * ops.ones((3,), dtype=ms_compat.promote_types(ms.int32, ms.float16)).to(x.dtype)",
+            shapes=((2, 3),),
+        ),
+    ],
+)

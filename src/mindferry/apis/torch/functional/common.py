@@ -5,7 +5,7 @@ import ast
 from ... import Case, rule
 from ..._call import Call
 from .._selections import EMPTY_SUMS, may_be_empty, may_hold_nothing
-from .._void_rows import VOID_ROWS, may_be_void
+from .._void_rows import VOID_ROWS, may_be_single, may_be_void
 
 F = "torch.nn.functional."
 
@@ -110,6 +110,8 @@ rule(
 
 
 def _softmax(name: str) -> None:
+    native = "ms_compat.plain_softmax" if name == "softmax" else f"ops.{name}"
+
     @rule(
         F + name,
         to=f"mindspore.ops.{name}",
@@ -120,8 +122,8 @@ def _softmax(name: str) -> None:
         like=f"compat.{name}",
         differs=VOID_ROWS if name == "softmax" else "",
         cases=[
-            Case(f"F.{name}(x, dim=1)", f"ops.{name}(x, axis=1)", shapes=((3, 4),)),
-            Case(f"F.{name}(x, -1)", f"ops.{name}(x, -1)", shapes=((3, 4),)),
+            Case(f"F.{name}(x, dim=1)", f"{native}(x, axis=1)", shapes=((3, 4),)),
+            Case(f"F.{name}(x, -1)", f"{native}(x, -1)", shapes=((3, 4),)),
             Case(
                 f"F.{name}(x, dim=-1, dtype=torch.float64)",
                 f"ms_compat.{name}(x, dim=-1, dtype=ms.float64)",
@@ -147,6 +149,8 @@ def _softmax(name: str) -> None:
             name == "softmax" and may_be_void(call)
         ):  # 0: of a tensor without axes, perhaps
             call.use_like()
+        elif name == "softmax" and may_be_single(call):
+            call.use("compat.plain_softmax")
 
 
 _softmax("softmax")

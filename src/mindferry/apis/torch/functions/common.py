@@ -5,14 +5,15 @@ import ast
 from ... import Case, rule
 from ..._call import Call
 from .._element_types import may_differ_in_type
-from .._selections import EMPTY_SUMS, makes_empty_tensors, may_be_empty, may_hold_nothing
-from .._void_rows import VOID_ROWS, may_be_void
+from .._selections import EMPTY_SUMS, joins_open_slices, makes_empty_tensors, may_be_empty, may_hold_nothing
+from .._void_rows import VOID_ROWS, may_be_single, may_be_void
 
 AXIS = {"dim": "axis"}
 
 
 def _cat(call: Call) -> None:
-    if makes_empty_tensors(call) or may_differ_in_type(call.reading, call.given.get("tensors")):
+    given = call.given.get("tensors")
+    if makes_empty_tensors(call) or may_differ_in_type(call.reading, given) or joins_open_slices(call.reading, given):
         call.use_like()
 
 
@@ -39,6 +40,12 @@ rule(
         Case(
             "x.sum() + torch.cat((torch.zeros(0), x[:0], y[:0]), 1).shape[1]",
             "ops.sum(x) + ms_compat.cat((ops.zeros((0,)), ms_compat.take_slices(x, (None, 0)), ms_compat.take_slices(y, (None, 0))), 1).shape[1]",
+            shapes=((2, 3), (2, 4)),
+        ),
+        Case(
+            "(lambda n: torch.cat((x[:, :n], y, x[:, n:]), 1))(0)",
+            "(lambda n: ms_compat.cat((ms_compat.take_slices(x, (None, None), (None, n)), y,"
+            " ms_compat.take_slices(x, (None, None), (n, None))), 1))(0)",
             shapes=((2, 3), (2, 4)),
         ),
         Case("torch.cat((x, y > 0), 1)", "ms_compat.cat((x, y > 0), 1)", shapes=((2, 3), (2, 4))),
@@ -348,6 +355,8 @@ def tile(call: Call) -> None:
 
 
 def _softmax(name: str) -> None:
+    native = "ms_compat.plain_softmax" if name == "softmax" else f"ops.{name}"
+
     @rule(
         f"torch.{name}",
         to=f"mindspore.ops.{name}",
@@ -357,8 +366,8 @@ def _softmax(name: str) -> None:
         like=f"compat.{name}",
         differs=VOID_ROWS if name == "softmax" else "",
         cases=[
-            Case(f"torch.{name}(x, dim=1)", f"ops.{name}(x, axis=1)", shapes=((2, 3),)),
-            Case(f"torch.{name}(x, -1)", f"ops.{name}(x, -1)", shapes=((2, 3),)),
+            Case(f"torch.{name}(x, dim=1)", f"{native}(x, axis=1)", shapes=((2, 3),)),
+            Case(f"torch.{name}(x, -1)", f"{native}(x, -1)", shapes=((2, 3),)),
             Case(
                 f"torch.{name}(x, 1, dtype=torch.float64)",
                 f"ms_compat.{name}(x, 1, dtype=ms.float64)",
@@ -385,6 +394,8 @@ def _softmax(name: str) -> None:
             call.extra or call.literal("dim") in (None, 0) or (name == "softmax" and may_be_void(call))
         ):  # 0: of a tensor without axes, perhaps
             call.use_like()
+        elif name == "softmax" and may_be_single(call):
+            call.use("compat.plain_softmax")
 
 
 _softmax("softmax")

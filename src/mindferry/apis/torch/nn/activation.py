@@ -2,7 +2,7 @@
 
 from ... import Case, rule
 from ..._call import Call
-from .._void_rows import VOID_ROWS, may_be_void
+from .._void_rows import VOID_ROWS, may_be_single, may_be_void
 
 X = ((3, 4),)
 IN_PLACE = "never in place"
@@ -194,7 +194,8 @@ for name in ("Tanh", "Tanhshrink"):
         ],
     )
 
-for name in ("Softmax", "LogSoftmax"):
+WITH_AXIS = {"Softmax": "ms_compat.PlainSoftmax", "LogSoftmax": "nn.LogSoftmax"}
+for name in WITH_AXIS:
 
     @rule(
         f"torch.nn.{name}",
@@ -205,8 +206,8 @@ for name in ("Softmax", "LogSoftmax"):
         differs="without dim, torch guesses from the rank, MindSpore takes the last axis"
         + (f"; {VOID_ROWS}" if name == "Softmax" else ""),
         cases=[
-            Case(f"nn.{name}(dim=1)", f"nn.{name}(axis=1)", shapes=((3, 4, 2),)),
-            Case(f"nn.{name}(-1)", f"nn.{name}(-1)", shapes=((3, 4, 2),)),
+            Case(f"nn.{name}(dim=1)", f"{WITH_AXIS[name]}(axis=1)", shapes=((3, 4, 2),)),
+            Case(f"nn.{name}(-1)", f"{WITH_AXIS[name]}(-1)", shapes=((3, 4, 2),)),
             Case(f"nn.{name}()", f"ms_compat.{name}()", shapes=((3, 4, 2),)),
         ],
     )
@@ -215,6 +216,8 @@ for name in ("Softmax", "LogSoftmax"):
             call.rule.api == "torch.nn.Softmax" and may_be_void(call)
         ):  # along the batch: or on a tensor without axes, which MindSpore refuses
             call.use_like()
+        elif call.rule.api == "torch.nn.Softmax" and may_be_single(call):
+            call.use("compat.PlainSoftmax")
 
 
 rule(

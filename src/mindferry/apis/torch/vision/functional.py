@@ -61,3 +61,13 @@ for _name, (_helper, _args) in FUNCTIONS.items():
         like=f"compat.{_helper}",
         cases=text(f"T.functional.{_name}({_values})", f"ms.Tensor({_after})" if _name in ARRAYS else _after),
     )
+
+rule(
+    "torchvision.transforms.v2.functional.resize",
+    to="compat.resize_image_v2",
+    args="inpt size interpolation max_size antialias",
+    rename={"inpt": "image"},
+    like="compat.resize_image_v2",
+    differs="the second version rounds bytes after each direction",
+    cases=text("T.v2.functional.resize(a, b, c, d, e)", "ms_compat.resize_image_v2(a, b, c, d, e)"),
+)

@@ -11,7 +11,8 @@ from ....read.uses import Use
 from ...facts import Facts
 from ...plan import LAYER_PARAMETER, Edit, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts
 from ..bindings import Names
-from .find import COLLECTIVES, How, InPlaceChange
+from .candidates import COLLECTIVES
+from .find import How, InPlaceChange
 
 WRITERS = {How.ASSIGN: "mindspore.ops.assign", How.OVERWRITE: "compat.overwrite"}
 PLAIN_TYPES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call)

@@ -157,7 +157,7 @@ def _fails(name: str) -> bool:
 
 def _read(row: Row, stdout: str, stderr: str, output: Path) -> None:
     lines = [line.rstrip() for line in stdout.splitlines() if line.strip()]
-    row.stages = [line for line in lines if re.match(r"(ok  |look) \w", line)]
+    row.stages = [line for line in lines if re.match(r"(ok  |part|look) \w", line)]
     told = [line for line in lines if line not in row.stages and not line.startswith("report: ")]
     row.missed = next((line for line in told if line.startswith(MISSED)), "")
     row.verdict = " ".join([line for line in told if line != row.missed][-1:])

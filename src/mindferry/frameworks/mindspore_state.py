@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from .mindspore_tensors import as_numpy, is_activation
+from .mindspore_weights import write_into
 
 Cell = Any
 MANY = 64  # numbers in a list that may be counts
@@ -109,7 +110,7 @@ def restore(state: State) -> None:
             continue
         right = ms.Tensor(value).astype(tensor.dtype)
         if name:
-            ms.ops.assign(tensor, right)
+            write_into(tensor, right)
         else:
             tensor.set_data(right)
 

@@ -106,7 +106,17 @@ def _load_loose(cell: Cell, golden: Golden) -> None:
         tensor = tensor_of(cells, name)
         value = golden.array(key)
         if tensor is not None and tuple(tensor.shape) == value.shape:
-            ms.ops.assign(tensor, ms.Tensor(value).astype(tensor.dtype))
+            write_into(tensor, ms.Tensor(value).astype(tensor.dtype))
+
+
+def write_into(tensor: Any, value: Any) -> None:
+    """A plain tensor may be a view, which `assign` refuses."""
+    import mindspore as ms
+
+    if isinstance(tensor, ms.Parameter):
+        ms.ops.assign(tensor, value)
+    else:
+        tensor.assign_value(value)
 
 
 def tensor_of(cells: dict[str, Cell], path: str) -> Any:

@@ -21,16 +21,20 @@ def plan(facts: Facts) -> Iterator[Change]:
         for part in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
             is_held = isinstance(part, ast.Name) and _holds_bytes(facts, part)
             if is_held or (_makes_bytes(part) and not _is_byte_of_tensor(facts, part)):
-                yield InsertAfter(part, ".bool()")
-                yield facts.record(
-                    part, "index by bytes", facts.source.text(part), lambda texts, part=part: texts.of(part)
-                )
+                yield from _by_truth(facts, part)
+
+
+def _by_truth(facts: Facts, part: ast.expr) -> Iterator[Change]:
+    yield InsertAfter(part, ".bool()")
+    yield facts.record(part, "index by bytes", facts.source.text(part), lambda texts: texts.of(part))
 
 
 def _is_byte_of_tensor(facts: Facts, node: ast.expr) -> bool:
     """The method's own rule knows where it stands."""
-    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "byte"
-    return is_method and facts.reading.type(node.func.value).is_tensor  # type: ignore[union-attr, attr-defined]
+    match node:
+        case ast.Call(func=ast.Attribute(attr="byte", value=owner)):
+            return facts.reading.type(owner).is_tensor
+    return False
 
 
 def _makes_bytes(node: ast.AST) -> bool:

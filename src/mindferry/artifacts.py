@@ -496,8 +496,3 @@ def is_whole(folder: Path, stage: str) -> bool:
         )
     except MindferryError:
         return False
-
-
-def from_json(kind: type[T], body: Any) -> T:
-    """What `dataclasses.asdict` made of a `kind`, back from a worker."""
-    return cast(T, build(kind, body))

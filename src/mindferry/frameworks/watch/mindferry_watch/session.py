@@ -56,6 +56,7 @@ def is_data(arguments: tuple[Any, ...]) -> bool:
     is_code = path.endswith((".py", ".pyc", ".so", ".pth", ".egg-link", ".ipynb")) and "site-packages" in parts
     is_machine = path.startswith(("/proc", "/sys", "/dev", "/etc", sys.prefix, sys.base_prefix, "<"))
     is_machine |= path.endswith(os.path.join(".keras", "keras.json"))  # the framework's own settings
+    is_machine |= any(part.endswith((".dist-info", ".egg-info")) for part in parts)  # what a package says of itself
     return not (is_code or is_machine or flags & os.O_WRONLY or path.endswith((".py", ".pyc")))
 
 

@@ -71,7 +71,7 @@ def verify_networks(converted: Path, observation: Observation, show: Show) -> Ne
 
 
 def observed_training(converted: Path, steps: int = 20, tolerance: float = 1e-3) -> Train | None:
-    """The observed command that trains, as a [train] section would say it."""
+    """The observed command that trains, as a [train] section would say it; of several the first, as the others need what it writes."""
     runs = load_observation(archive_of(converted)).runs if is_observed(converted) else ()
-    found = (training_of(run.command, steps, tolerance) for run in reversed(runs) if run.losses)
+    found = (training_of(run.command, steps, tolerance) for run in runs[:1] if run.losses)
     return next((each for each in found if each is not None), None)

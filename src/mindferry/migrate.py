@@ -118,7 +118,7 @@ def migrate(project: Path, output: Path, show: Show, command: Command | None = N
         outcomes.append(_run_stage(state, "observe", _observe))
         show(outcomes[0])
         state.observation = load_observation(state.archive)
-    state.config = _with_command(state.config, command) if command is not None else state.config
+    state.config = _with_command(state.config, command, state.observation) if command is not None else state.config
     for name, run in _stages(state):
         outcome = _run_stage(state, name, run)
         outcomes.append(outcome)
@@ -160,14 +160,15 @@ def not_done(project: Path, output: Path) -> NotDone | None:
     return None
 
 
-def _with_command(config: Config, command: Command) -> Config:
-    """The command stands in for a [train] section."""
+def _with_command(config: Config, command: Command, observation: Observation | None = None) -> Config:
+    """The command stands in for a [train] section; of several, the first, if it trains: the others need what it writes."""
     from .observe.run import split_commands
     from .observe.use import training_of
 
-    runs = [training_of(words, command.steps, config.train.tolerance) for words in split_commands(command.words)]
-    train = next((each for each in runs if each is not None), config.train)
-    return replace(config, train=train)
+    first, *others = split_commands(command.words)
+    if others and observation is not None and not observation.runs[0].losses:
+        return config
+    return replace(config, train=training_of(first, command.steps, config.train.tolerance) or config.train)
 
 
 def _observe(state: Migration) -> tuple[Observation, bool, str]:

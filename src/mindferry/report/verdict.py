@@ -175,12 +175,17 @@ def _training(found: Found) -> Iterator[str]:
         yield f"training{_why_no_training(found)}"
     else:
         yield from found.train.gaps
+        for run in found.observe.runs[1:] if found.observe is not None else ():
+            if run.losses:
+                yield f"training of `{' '.join(run.command)}`: it needs what the commands before it write"
 
 
 def _why_no_training(found: Found) -> str:
     if found.observe is None:
         return ""
     command = next((" ".join(run.command) for run in found.observe.runs if run.losses), "")
+    if command and len(found.observe.runs) > 1:
+        return f": `{command}` needs what other commands write, and is not replayed step by step"
     return (
         f": what `{command}` trains is not one script that can be replayed" if command else ": the command made no step"
     )

@@ -324,6 +324,17 @@ def test_blocked_packages_are_as_if_not_installed(tmp_path: Path) -> None:
     assert run.output == "None\nNo module named 'numpy'\n"
 
 
+def test_a_path_of_the_commands_own_keeps_what_watches_it(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/own.py").write_text("value = 3\n")
+    (tmp_path / "go.py").write_text(
+        "import own\ntry:\n    import numpy\nexcept ModuleNotFoundError:\n    print(own.value)\n"
+    )
+    words = runnable(["PYTHONPATH=lib", "python", "go.py", "a=b"])
+    run = run_watched(words, tmp_path, Watch(tmp_path, "plain", blocked=("numpy",)), tmp_path / "s")
+    assert run.output == "3\n" and run.records
+
+
 def test_commands_are_read_as_a_user_writes_them() -> None:
     assert split_commands(["python train.py '&&' x && python b.py"]) == [
         ["python", "train.py"],

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -157,7 +158,7 @@ def _fails(name: str) -> bool:
 
 def _read(row: Row, stdout: str, stderr: str, output: Path) -> None:
     lines = [line.rstrip() for line in stdout.splitlines() if line.strip()]
-    row.stages = [line for line in lines if re.match(r"(ok  |look) \w", line)]
+    row.stages = [line for line in lines if re.match(r"(ok  |part|look) \w", line)]
     told = [line for line in lines if line not in row.stages and not line.startswith("report: ")]
     row.missed = next((line for line in told if line.startswith(MISSED)), "")
     row.verdict = " ".join([line for line in told if line != row.missed][-1:])
@@ -188,9 +189,18 @@ def summary(rows: list[Row]) -> list[str]:
         f"named by a finding or a verdict: {sum(row.exit_code == 1 and not row.crash for row in tried)}",
         f"the command itself could not run here: {sum(row.exit_code == 2 for row in tried)}",
         f"defects of ours (a traceback, MF901): {sum(bool(row.crash) for row in tried)}",
-        f"measured at commit {', '.join(dict.fromkeys(row.version for row in tried if row.version))}",
+        f"measured at commit {_commits(tried)}",
         f"unclear places on lines that ran: {unclear} before the watched run, {unresolved} after it{share}",
     ]
+
+
+def _commits(rows: list[Row]) -> str:
+    """Each commit, and how many rows are its; the newest first."""
+    counts = Counter(row.version or "an earlier one" for row in rows)
+    asked = ["git", "-C", str(LIST.parent), "log", "--format=%h", "--abbrev=10", "-n", "2000"]
+    order = subprocess.run(asked, capture_output=True, text=True).stdout.split()
+    known = sorted(counts, key=lambda each: order.index(each) if each in order else len(order))
+    return ", ".join(f"{each} ({counts[each]})" for each in known)
 
 
 def write_page(rows: list[Row]) -> None:
@@ -204,14 +214,14 @@ def write_page(rows: list[Row]) -> None:
         "",
         *(f"- {line}" for line in summary(rows)),
         "",
-        "| project | command | seconds | exit code | left | unclear, before and after | verdict |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| project | command | seconds | exit code | left | unclear, before and after | commit | verdict |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
         verdict = row.missing or row.crash or row.verdict
         lines.append(
             f"| {row.name} | `{row.command}` | {row.seconds:.0f} | {row.exit_code} | {row.left} "
-            f"| {row.unclear} → {row.unresolved} | {_cell(verdict)} |"
+            f"| {row.unclear} → {row.unresolved} | {row.version[:10] or 'an earlier one'} | {_cell(verdict)} |"
         )
     lines += ["", "## Stages", ""]
     for row in rows:

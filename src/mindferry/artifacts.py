@@ -148,6 +148,8 @@ class Baseline:
     versions: dict[str, str] = field(default_factory=dict)
     parameters: tuple[str, ...] = ()  # checkpoints that it saved
     metrics: dict[str, str] = field(default_factory=dict)  # what it printed last of each: accuracy, mAP, ...
+    epochs: int = 0  # times that it went through a data loader; 0: not seen
+    ended: str = "itself"  # or what stopped it: steps, seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,6 +433,7 @@ class PlainRun:
     seconds: float = 0.0
     output: str = ""  # the last lines that it printed
     framework: str = "torch"  # the reference's, as people call it
+    left_band: int = 0  # runs of the conversion whose losses lay outside, before others that lie in the band
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -493,8 +496,3 @@ def is_whole(folder: Path, stage: str) -> bool:
         )
     except MindferryError:
         return False
-
-
-def from_json(kind: type[T], body: Any) -> T:
-    """What `dataclasses.asdict` made of a `kind`, back from a worker."""
-    return cast(T, build(kind, body))

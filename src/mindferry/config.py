@@ -12,6 +12,7 @@ from .errors import MindferryError, brief
 
 NAME = "mindferry.toml"
 MODULE = "-m "  # before the name of a module that is run as `python -m` runs it
+NOTEBOOK = ".ipynb"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from .apis import SOURCES, framework, table
 from .apis.torch._packages import need_of_torch
 from .errors import MindferryError
 from .files import read_regular
-from .observation import Observation
+from .observation import Observation, digest_of
 from .read.infer import read
 from .read.observed import ObservedTypes, observed_types
 from .read.source import Source
@@ -412,3 +412,20 @@ def _mentions(path: Path, roots: tuple[str, ...]) -> bool:
         return False
     data = data.replace(b"\0", b"")  # of a notebook in UTF-16
     return any(name.encode() in data for name in roots)
+
+
+def changed_files(layout: Layout, observation: Observation | None) -> frozenset[str]:
+    """Files that are not as they were when they ran."""
+    known = {file.path: file.digest for file in observation.files} if observation else {}
+    return frozenset(
+        file.relative
+        for file in layout.files
+        if file.relative in known and _digest_at(file.path) not in ("", known[file.relative])
+    )
+
+
+def _digest_at(path: Path) -> str:
+    try:
+        return digest_of(read_regular(path, LARGEST_CODE))
+    except OSError:  # its own conversion says so
+        return ""

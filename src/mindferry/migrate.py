@@ -6,7 +6,6 @@ import os
 import shlex
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import artifacts
-from .apis import SOURCES, title_of
+from .apis import title_of
 from .artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport
+from .by_observation import archive_of, is_observed
 from .config import Config, read_config
 from .data_seen import code_of, has_loader, looks_drawn
 from .errors import MindferryError
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from .report.verdict import Verdict
     from .verify.data import Pipelines
 
-OBSERVED = "observed.zip"
 SECONDS = 600.0  # that a run of the original may take
 REFERENCE = f"{STATE}/reference"  # where the reference runs when it has to make its weights
 
@@ -80,7 +79,7 @@ class Migration:
 
     @property
     def archive(self) -> Path:
-        return self.output / STATE / OBSERVED
+        return archive_of(self.output)
 
     @property
     def weights(self) -> Path | None:
@@ -119,7 +118,7 @@ def migrate(project: Path, output: Path, show: Show, command: Command | None = N
         outcomes.append(_run_stage(state, "observe", _observe))
         show(outcomes[0])
         state.observation = load_observation(state.archive)
-    state.config = _with_command(state.config, command) if command is not None else state.config
+    state.config = _with_command(state.config, command, state.observation) if command is not None else state.config
     for name, run in _stages(state):
         outcome = _run_stage(state, name, run)
         outcomes.append(outcome)
@@ -141,8 +140,7 @@ def not_covered(project: Path, output: Path) -> str:
     """What the observed run did not reach, in a sentence."""
     from .report.reach import not_covered as told
 
-    observed = output / STATE / OBSERVED
-    return told(load_observation(observed), project) if observed.is_file() else ""
+    return told(load_observation(archive_of(output)), project) if is_observed(output) else ""
 
 
 def not_done(project: Path, output: Path) -> NotDone | None:
@@ -162,14 +160,15 @@ def not_done(project: Path, output: Path) -> NotDone | None:
     return None
 
 
-def _with_command(config: Config, command: Command) -> Config:
-    """The command stands in for a [train] section."""
+def _with_command(config: Config, command: Command, observation: Observation | None = None) -> Config:
+    """The command stands in for a [train] section; of several, the first, if it trains: the others need what it writes."""
     from .observe.run import split_commands
     from .observe.use import training_of
 
-    runs = [training_of(words, command.steps, config.train.tolerance) for words in split_commands(command.words)]
-    train = next((each for each in runs if each is not None), config.train)
-    return replace(config, train=train)
+    first, *others = split_commands(command.words)
+    if others and observation is not None and not observation.runs[0].losses:
+        return config
+    return replace(config, train=training_of(first, command.steps, config.train.tolerance) or config.train)
 
 
 def _observe(state: Migration) -> tuple[Observation, bool, str]:
@@ -249,9 +248,12 @@ def _run_stage(state: Migration, name: str, run: Stage) -> Outcome:
 
 def _analyze(state: Migration) -> tuple[Inventory, bool, str]:
     from .analyze import analyze_project
+    from .analyze.observed import with_observation
 
     with progress("analyze") as advance:
         inventory = analyze_project(state.project, advance)
+    if state.observation is not None:
+        inventory = with_observation(inventory, state.observation, state.project)
     _check_output(state)
     used = {use.api for use in inventory.apis}
     left = {use.api for use in inventory.apis if use.kind in ("missing", "unknown")}
@@ -369,39 +371,23 @@ def _verify(state: Migration) -> tuple[Comparison, bool, str]:
 
 
 def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
-    """The networks that the run built, on the inputs that it gave them, with the weights that it left them."""
-    from .frameworks.process import WorkerError
-    from .observe.use import comparables
-    from .observe.verified import as_the_run_reached, joined
+    from .by_observation import verify_networks
     from .report.words import plural
-    from .verify.run import verify
-    from .verify.settings import settings
     from .verify.table import plural_gaps
 
     assert state.observation is not None
-    results, compared = [], []
-    with tempfile.TemporaryDirectory(prefix="mindferry-observed-") as folder, progress("verify") as advance:
-        found, missing = comparables(state.observation, state.archive, Path(folder))
-        for each in found:
-            asked = settings(state.output, model=each.model, inputs=each.inputs, weights=each.weights)
-            try:
-                compared_one = verify(asked, lambda text: advance(text, 0))
-                results.append(as_the_run_reached(compared_one, state.observation))
-                compared.append(each)
-            except WorkerError as error:
-                if error.framework not in SOURCES:
-                    raise
-                # What only the whole script can build, as with a global that its main part sets, is compared by training.
-                missing.append(f"{each.network.name}: the original can't build it outside of its script")
-    result = joined(compared, results, missing, state.observation.uncalled)
-    if not results:
-        return result, True, f"no network compared by itself ({'; '.join([*missing, *state.observation.uncalled])})"
+    with progress("verify") as advance:
+        told = verify_networks(state.output, state.observation, lambda text: advance(text, 0))
+    result = told.comparison
+    if not told.compared:
+        return result, True, f"no network compared by itself ({'; '.join(told.missing)})"
     if result.outcome is artifacts.Outcome.PARTIAL:
         wrong = f", same as far as compared; {plural_gaps(result)} not compared"
     else:
         wrong = "" if result.passed else f", first divergence: {result.first_divergence or 'predictions'}"
     is_well = result.outcome is not artifacts.Outcome.DIFFERENT
-    return result, is_well, f"{len(result.differences)} tensors of {plural(len(compared), 'network')} compared{wrong}"
+    count = plural(len(told.compared), "network")
+    return result, is_well, f"{len(result.differences)} tensors of {count} compared{wrong}"
 
 
 def _words(state: Migration) -> list[list[str]]:

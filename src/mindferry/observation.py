@@ -123,6 +123,7 @@ class Loader:
     path: str
     line: int
     first: Value
+    passes: int = 1  # how often the script went through it, or began to
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,8 @@ class CommandRun:
     opened: tuple[str, ...] = ()  # data files
     processes: int = 1
     stdin: str = ""  # what it read from its standard input
+    metrics: dict[str, str] = field(default_factory=dict)  # what it printed last of each: accuracy, mAP, ...
+    peak_memory: int = 0  # bytes of the process that trains
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,24 @@ def test_dropout_of_channels_drops_along_the_axis_that_torch_drops_along(
         assert (flat == flat[:, :1]).all()
 
 
+def test_statistics_that_are_no_buffers_move_where_they_lie(both: Any) -> None:
+    """As in MoCo's batch norm of parts: statistics repeated for each part, and their mean kept."""
+    _same(
+        *both(
+            "import torch.nn.functional as F\n"
+            "def run():\n"
+            "    x, out = torch.arange(64.).reshape(4, 4, 2, 2).cos().requires_grad_(), []\n"
+            "    mean, var = torch.zeros(2).repeat(2), torch.ones(2).repeat(2)\n"
+            "    other, more = torch.zeros(4), torch.full((4,), 2.0)\n"
+            "    y = F.batch_norm(x, mean, var, None, None, True, 0.3)\n"
+            "    z = F.instance_norm(x, other, more, momentum=0.2)\n"
+            "    kept = F.batch_norm(x, mean, var)\n"
+            "    F.batch_norm(x, None, None, training=True)\n"
+            "    return [y, z, mean.view(2, 2).mean(0), var, other, more, kept]\n"
+        )
+    )
+
+
 def test_batch_norm_takes_any_eps_and_keeps_the_statistics_that_torch_keeps(both: Any) -> None:
     _same(
         *both(

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from mindferry.artifacts import STATE, Comparison, save
+from mindferry.artifacts import STATE, Comparison, Curves, Step, save
 from mindferry.cli.migrate import _exit_code, _lines, command
-from mindferry.migrate import Outcome, migrate
-from mindferry.report.verdict import Verdict
+from mindferry.config import Config
+from mindferry.migrate import Command, Outcome, _with_command, migrate
+from mindferry.observation import CommandRun, Observation
+from mindferry.report.gather import Found
+from mindferry.report.verdict import Verdict, not_compared
 from mindferry.resume import converted_code, made
 
 
@@ -76,3 +80,17 @@ def test_json_has_the_outcome_and_what_was_not_compared(migrated: tuple[Path, Pa
     assert told["outcome"] == "not compared" and told["not_compared"] == [] and len(told["stages"]) == 2
     save(Comparison("net:x", "", (), None, True), output, "verify")
     assert json.loads(CliRunner().invoke(command, [str(source), "-o", str(output), "--json"]).stdout)["compared"] == []
+
+
+def test_of_several_commands_the_first_is_replayed_if_it_trains() -> None:
+    words = ("python", "make.py", "&&", "python", "train.py", "-x")
+    first, trained = CommandRun(words[:2], "itself", 1.0), CommandRun(words[3:], "itself", 1.0, (0.5,))
+    config = Config()
+    assert _with_command(config, Command(words), Observation("", (first, trained), ())) is config
+    both = Observation("", (replace(first, losses=(0.7,)), trained), ())
+    assert _with_command(config, Command(words), both).train.script == "make.py"
+    nothing = Found(Path(), None, None, None, None, None, None, None, None, None, {}, None, {})
+    found = replace(nothing, observe=Observation("", (first, trained), ()))
+    assert any("`python train.py -x` needs what other commands write" in each for each in not_compared(found))
+    found = replace(nothing, observe=both, train=Curves((Step(0.5, 0.1, 1.0),), (), 1e-3, 0.0, True))
+    assert any("training of `python train.py -x`" in each for each in not_compared(found))

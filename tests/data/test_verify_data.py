@@ -183,6 +183,21 @@ def test_samples_that_the_original_draws_anew_are_compared_by_their_distribution
     assert compare_runs(theirs, drawn(3, scale=0.4), 1e-6, again).differences[0].what == "distribution"
 
 
+def test_lengths_that_the_original_draws_may_be_others() -> None:
+    """As many boxes as a made-up picture happens to have."""
+
+    def boxes(seed: int, shift: float = 0.0, width: int = 4) -> Run:
+        draw = np.random.default_rng(seed)
+        counts = draw.integers(2, 9, 8)
+        return run_of([[(draw.normal(size=(count, width)) + shift).tolist() for count in counts] for _ in range(2)])
+
+    theirs, again = boxes(1), boxes(2)
+    assert compare_runs(theirs, boxes(3), 1e-6, again).passed
+    assert compare_runs(theirs, boxes(3), 1e-6).differences[0].what == "shape"  # nothing shows that they are drawn
+    assert compare_runs(theirs, boxes(3, width=5), 1e-6, again).differences[0].what == "shape"
+    assert compare_runs(theirs, boxes(3, shift=3.0), 1e-6, again).differences[0].what == "distribution"
+
+
 def test_augmented_samples_at_other_places_are_found() -> None:
     """Noise on the same samples: each is known by its mean, wherever it stands."""
 

@@ -11,9 +11,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy
 import pytest
 
 from mindferry.convert import convert_project
+from mindferry.frameworks.watch.mindferry_watch.session import Session, WatchRequest
 from mindferry.frameworks.watched import Watch, run_watched
 from mindferry.observation import Observation, load_observation
 from mindferry.observe import split_commands
@@ -322,6 +324,17 @@ def test_blocked_packages_are_as_if_not_installed(tmp_path: Path) -> None:
     assert run.output == "None\nNo module named 'numpy'\n"
 
 
+def test_a_path_of_the_commands_own_keeps_what_watches_it(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/own.py").write_text("value = 3\n")
+    (tmp_path / "go.py").write_text(
+        "import own\ntry:\n    import numpy\nexcept ModuleNotFoundError:\n    print(own.value)\n"
+    )
+    words = runnable(["PYTHONPATH=lib", "python", "go.py", "a=b"])
+    run = run_watched(words, tmp_path, Watch(tmp_path, "plain", blocked=("numpy",)), tmp_path / "s")
+    assert run.output == "3\n" and run.records
+
+
 def test_commands_are_read_as_a_user_writes_them() -> None:
     assert split_commands(["python train.py '&&' x && python b.py"]) == [
         ["python", "train.py"],
@@ -390,3 +403,42 @@ def test_a_launcher_and_a_test_runner_are_watched_as_python_is(tmp_path: Path) -
         assert [len(run.losses) for run in told.runs] == [steps]
         others = {"torchrun": ("test_net.py",), "pytest": ("train.py",)}
         assert told.unloaded == others[words[0]]
+
+
+STATEFUL = """import torch
+
+
+class Cell(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = torch.nn.GRUCell(3, 4)
+
+    def forward(self, x, state):
+        return self.cell(x, state)
+
+
+if __name__ == "__main__":
+    net, state = Cell(), torch.zeros(2, 4)
+    for x in torch.randn(3, 2, 3):
+        state = net(x, state)
+"""
+
+
+def test_a_state_that_begins_at_zero_is_compared_where_it_is_no_longer(tmp_path: Path) -> None:
+    root = project(tmp_path, train=STATEFUL)
+    done = mindferry("observe", root, "-o", "seen.zip", "--", "python", "train.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (found,), _ = comparables(load_observation(tmp_path / "seen.zip"), tmp_path / "seen.zip", tmp_path / "arrays")
+    _, state = (numpy.load(each) for each in found.inputs)
+    assert state.any()
+
+
+def test_a_process_of_two_frameworks_keeps_what_both_saw(tmp_path: Path) -> None:
+    session = Session(WatchRequest(str(tmp_path), str(tmp_path), "observe"))
+    session.at_end(lambda is_last: {"networks": ["torch's"], "seeds": [["torch", 3]], "versions": {"torch": "2"}})
+    session.at_end(lambda is_last: {"networks": [], "seeds": [], "versions": {"keras": "3"}, "stdin": ""})
+    for _ in range(2):
+        session.write("running")
+    told = json.loads(next(tmp_path.glob("part-*.json")).read_text())
+    assert told["networks"] == ["torch's"] and told["seeds"] == [["torch", 3]]
+    assert told["versions"] == {"torch": "2", "keras": "3"}

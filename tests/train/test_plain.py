@@ -16,7 +16,7 @@ from mindferry.frameworks.watched import Run, scratch_folder
 from mindferry.observe import observe
 from mindferry.train import train_side_by_side
 from mindferry.train.band import outside_band
-from mindferry.train.plain import _EXIT_NOISE, judge, plain_summary, run_plain
+from mindferry.train.plain import _EXIT_NOISE, _by_chance, judge, plain_summary, run_plain
 
 SCRIPT = """import sys
 import torch
@@ -211,3 +211,16 @@ def test_what_mindspore_says_at_the_very_end_is_not_the_scripts() -> None:
     noise += '  File "cell.py", line 1040, in __del__\n  File "weakref.py", line 505, in pop\n'
     noise += "TypeError: 'NoneType' object is not callable\n"
     assert _EXIT_NOISE.sub("", f"loss 1.0\n{noise}{noise}TypeError: mine\n") == "loss 1.0\nTypeError: mine\n"
+
+
+def test_one_run_outside_of_the_band_is_chance_where_two_more_lie_in_it() -> None:
+    def run_with(*losses: float) -> Run:
+        steps = [{"loss": loss, "lr": 0.1} for loss in losses]
+        return Run(("python", "train.py"), 0, "itself", 1.0, "", ({"steps": steps},), Path())
+
+    seeds = [run_with(1.0 + 0.01 * number, 0.9 + 0.01 * number) for number in range(8)]
+    far, near = run_with(3.0, 2.9), run_with(1.03, 0.95)
+    told = judge(far, seeds)
+    assert not told.passed and _by_chance(told, [near, far], seeds) is told
+    chance = _by_chance(told, [near, near], seeds)
+    assert chance.passed and chance.left_band == 1 and "in 2 of 3 runs" in plain_summary(chance)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from ..artifacts import STATE, Baseline
 from ..errors import MindferryError
 from ..files import remove, write_text
 from ..layout import CHECKPOINTS, SECOND, source_framework
+from ..printed_metrics import last_metrics
 
 PACKAGES = ("torch", "torchvision", "numpy")
 
@@ -81,18 +81,6 @@ def _read(target: Path, command: str, folder: Path) -> Baseline:
         tuple(saved),
         last_metrics((folder / "log.txt").read_text("utf-8", "replace")),
     )
-
-
-METRIC = re.compile(
-    r"(?i)(?<![\w/])((?:top-?[15]\W{0,2})?(?:val(?:id(?:ation)?)?|test|eval|best)?[ _-]?"
-    r"(?:acc(?:uracy)?(?:@[15])?|top-?[15]|m?ap(?:50)?|f1(?:[ _-]score)?|auc|m?iou|dice|bleu|rouge|psnr|ssim|perplexity|ppl|"
-    r"recall|precision|mae|rmse|fid|wer|cer))\s*(?:\([^)]*\))?\s*[:=]?\s*(-?\d+(?:\.\d+)?(?:e-?\d+)?\s?%?)(?![\w/])"
-)
-
-
-def last_metrics(printed: str) -> dict[str, str]:
-    """What the reference printed last under the name of each metric: `test accuracy: 91.3%` -> {"test accuracy": "91.3%"}."""
-    return {" ".join(name.lower().split()): value.replace(" ", "") for name, value in METRIC.findall(printed)}
 
 
 def _is_installed(package: str) -> bool:

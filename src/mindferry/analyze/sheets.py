@@ -74,6 +74,7 @@ def _baseline(baseline: Baseline) -> Sheet:
     rows = [
         ("loss", trend),
         ("metric", ", ".join(f"{name} {value}" for name, value in baseline.metrics.items()) or "none printed"),
+        ("epochs", _epochs(baseline)),
         ("optimizer steps", f"{baseline.steps}, {baseline.steps_per_second:.3g} a second"),
         (
             "peak memory",
@@ -84,6 +85,11 @@ def _baseline(baseline: Baseline) -> Sheet:
         ("saved parameters", ", ".join(baseline.parameters) or "none"),
     ]
     return Sheet("Baseline", f"the reference as `{baseline.command}` ran here", ("what", "value"), tuple(rows))
+
+
+def _epochs(baseline: Baseline) -> str:
+    stopped = {"steps": " begun; stopped after its steps", "seconds": " begun; stopped by the clock"}
+    return f"{baseline.epochs}{stopped.get(baseline.ended, '')}" if baseline.epochs else "not seen"
 
 
 def _effort(effort: Effort) -> Sheet:

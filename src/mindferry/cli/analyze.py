@@ -12,12 +12,14 @@ from .. import artifacts
 from ..analyze import analyze_project
 from ..analyze.baseline import run_baseline
 from ..analyze.build import built_networks
+from ..analyze.observed import with_observation
 from ..analyze.text import show, text
 from ..analyze.versions import MEASURED
 from ..artifacts import Inventory, ProjectConversion
 from ..errors import printable
 from ..files import write_text
 from ..layout import find_files
+from ..observation import load_observation
 from ..progress import progress, stdout
 
 LARGEST_MEASURED = 20_000  # lines; converting takes several times as long as reading
@@ -45,6 +47,11 @@ FORMATS = ("text", "json", "markdown", "html", "sarif")
     help="Run this command under a recorder: losses, steps a second, memory, seed, versions.",
 )
 @click.option(
+    "--observed",
+    type=click.Path(path_type=Path),
+    help="What `mindferry observe` saw: losses, epochs, metrics and the shapes that inputs had.",
+)
+@click.option(
     "--build",
     metavar="[MODULE:FACTORY]",
     is_flag=False,
@@ -61,6 +68,7 @@ def command(
     mindspore: str,
     measure: bool | None,
     baseline: str | None,
+    observed: Path | None,
     build: str | None,
     full: bool,
     as_json: bool,
@@ -88,6 +96,8 @@ def command(
     if baseline:
         with progress(f"baseline: {baseline}"):
             inventory = replace(inventory, baseline=run_baseline(path, baseline))
+    if observed is not None:
+        inventory = with_observation(inventory, load_observation(observed), path)
     form = "json" if as_json else form
     if output is not None:
         write_text(output, render(inventory, form, full))

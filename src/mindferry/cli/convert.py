@@ -183,6 +183,10 @@ def command(
             texts=texts if diff else None,
             observation=load_observation(observed) if observed else None,
         )
+    if observed and not check and output.is_dir():
+        from ..by_observation import keep_archive
+
+        keep_archive(observed, output)
     if tests and not check:
         from ..verify.unit_tests import write_tests
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import click
 
 from .. import artifacts, findings
-from ..artifacts import ProjectConversion
+from ..artifacts import Finding, ProjectConversion
 from ..config import read_config
 from ..errors import MindferryError
 from ..migrate import Command, Outcome, migrate, not_covered, not_done, write_page
 from ..report import REPORT
 from ..report.verdict import MEASURED, Verdict
 
+LEFT = 5  # calls that the conversion left, on the terminal
 SHOWN = 8  # things that were not compared, on the terminal; all are in --json
 NOT_ALL = 4  # the exit code, as verify's
 
@@ -63,6 +64,7 @@ def command(project: Path, output: Path, steps: int, seconds: float, as_json: bo
         if not tail:
             _show_not_done(project, output)
             _propose(project, output)
+        _show_left(output)
         _propose_libraries(project, output)
         is_told = _show_failed(project, outcomes, is_observed=bool(tail))
         missed = not_covered(project, output) if tail else ""
@@ -147,12 +149,26 @@ def _propose(project: Path, output: Path) -> None:
         click.echo(f"Or give the command that runs the project; everything else is seen from it:\n\n{text}\n")
 
 
+def _left(output: Path) -> tuple[Finding, ...]:
+    """What the conversion found."""
+    try:
+        return artifacts.load(ProjectConversion, output, "convert").findings
+    except MindferryError:
+        return ()
+
+
+def _show_left(output: Path) -> None:
+    """The calls that the conversion left: where, why, and what to do."""
+    left = [each for each in _left(output) if each.severity == "error"]
+    if left:
+        lines = [f"  {each.path}:{each.line}: {each.code} {each.message}; {each.advice}" for each in left[:LEFT]]
+        more = [f"  and {len(left) - LEFT} more, in the report"] if len(left) > LEFT else []
+        click.echo("\n".join(("\nLeft for you:", *lines, *more)))
+
+
 def _propose_libraries(project: Path, output: Path) -> None:
     """Libraries on torch whose import was left: the lines that bring them along."""
-    try:
-        found = artifacts.load(ProjectConversion, output, "convert").findings
-    except MindferryError:
-        return
+    found = _left(output)
     names = dict.fromkeys(each.message.partition(" ")[0] for each in found if each.code == findings.MF150)
     if names:
         listed = ", ".join(f'"{name}"' for name in names)

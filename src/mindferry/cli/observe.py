@@ -37,8 +37,8 @@ def command(
     """Run the project's own command once, watched, and keep what it shows.
 
     The command runs as you would run it, in the project's folder; its messages go to stderr. What it shows (types,
-    networks with their inputs, batches, losses, lines reached) is one file, which `convert --observed` and
-    `migrate --observed` use, here or on another machine. Nothing is written into the project but what the command
+    networks with their inputs, batches, losses, lines reached) is one file, which `convert --observed` uses,
+    here or on another machine. Nothing is written into the project but what the command
     writes itself. A command that fails ends this one with exit code 2.
 
     \b

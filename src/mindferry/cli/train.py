@@ -11,6 +11,7 @@ from rich.table import Table
 
 from .. import artifacts
 from ..artifacts import EXIT_CODES, Curves, PlainRun, ProjectConversion, WeightsReport, load
+from ..by_observation import observed_training
 from ..config import Train, read_config
 from ..errors import MindferryError
 from ..progress import progress, stdout
@@ -19,7 +20,10 @@ from ..train import train_side_by_side
 
 @click.command()
 @click.argument("converted", type=click.Path(path_type=Path))
-@click.option("--script", help="Training script, relative to the project.  [default: mindferry.toml, [train] script]")
+@click.option(
+    "--script",
+    help="Training script, relative to the project.  [default: mindferry.toml, [train] script, or the observed one]",
+)
 @click.option("--args", "arguments", help="Arguments of the script, as one string.")
 @click.option("--steps", type=click.IntRange(1), help="Optimizer steps to compare.  [default: 20]")
 @click.option("--tolerance", type=float, help="Largest relative difference of a loss.  [default: 1e-3]")
@@ -96,6 +100,8 @@ def _options(
     import shlex
 
     known = read_config(Path(load(ProjectConversion, converted, "convert").source)).train
+    if not (known.script or script):  # as the observed run trained
+        known = observed_training(converted, known.steps, known.tolerance) or known
     given = {
         "script": script,
         "args": tuple(shlex.split(arguments)) if arguments is not None else None,

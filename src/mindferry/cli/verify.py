@@ -54,7 +54,7 @@ def command(
     """Compare a converted model with its original, module by module, forward and gradient; or their data, batch by batch.
 
     \b
-    mindferry verify build/resnet50_ms               all from mindferry.toml and the conversion's record
+    mindferry verify build/resnet50_ms               all from mindferry.toml, the conversion's record, or its observed run
     mindferry verify b --torch a --model model:resnet50 --input 'float32[4,3,224,224]'
     mindferry verify build/resnet50_ms --golden resnet50.golden
     mindferry verify build/resnet50_ms --data                            [verify] data, or the training script's loaders
@@ -69,6 +69,8 @@ def command(
 
     if data is not None:
         sys.exit(_compare_data(converted or other, reference, data, as_json))
+    if golden is None and not (model or inputs or reference) and _shows_networks(converted or other):
+        sys.exit(_compare_observed(converted or other or Path(), as_json))
     from ..verify.run import verify
     from ..verify.settings import settings
 
@@ -96,6 +98,33 @@ def command(
         if comparison.script:
             click.echo(f"\n# {path.parent / 'reproduce.py'}\n{comparison.script}")
     sys.exit(EXIT_CODES[comparison.outcome])
+
+
+def _shows_networks(converted: Path | None) -> bool:
+    """Whether there is no [verify] model, and an observed run that says what to compare."""
+    from ..artifacts import ProjectConversion, load
+    from ..by_observation import is_observed
+    from ..config import read_config
+
+    folder = converted or Path()
+    return is_observed(folder) and not read_config(Path(load(ProjectConversion, folder, "convert").source)).verify.model
+
+
+def _compare_observed(converted: Path, as_json: bool) -> int:
+    """The networks of the observed run."""
+    from ..artifacts import EXIT_CODES, dumps, save
+    from ..by_observation import archive_of, verify_networks
+    from ..observation import load_observation
+    from ..progress import progress
+
+    with progress("verify") as advance:
+        told = verify_networks(converted, load_observation(archive_of(converted)), lambda text: advance(text, 0))
+    path = save(told.comparison, converted, "verify")
+    if as_json:
+        click.echo(dumps(told.comparison), nl=False)
+    else:
+        _print(told.comparison, path)
+    return EXIT_CODES[told.comparison.outcome]
 
 
 def _print(comparison: Comparison, path: Path) -> None:

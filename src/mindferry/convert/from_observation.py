@@ -4,37 +4,16 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import findings
 from ..artifacts import Finding, Rewrite
-from ..files import read_regular
-from ..layout import LARGEST_CODE, Layout
-from ..observation import Observation, digest_of
 from .context import Context
 
 if TYPE_CHECKING:
     from .one_file import Written
 
 OBSERVED = "observed"
-
-
-def changed_files(layout: Layout, observation: Observation | None) -> frozenset[str]:
-    """Files that are not as they were when they ran."""
-    known = {file.path: file.digest for file in observation.files} if observation else {}
-    return frozenset(
-        file.relative
-        for file in layout.files
-        if file.relative in known and _digest_of(file.path) not in ("", known[file.relative])
-    )
-
-
-def _digest_of(path: Path) -> str:
-    try:
-        return digest_of(read_regular(path, LARGEST_CODE))
-    except OSError:  # its own conversion says so
-        return ""
 
 
 def with_refusal(written: Written) -> Written:

@@ -21,6 +21,7 @@ from ..layout import (
     Layout,
     ProjectFile,
     Sources,
+    changed_files,
     find_files,
     read_symbols,
     source_of,
@@ -44,7 +45,7 @@ from .brought import (
 )
 from .code_words import Text
 from .fixers import FIXERS
-from .from_observation import changed_files, with_refusal
+from .from_observation import with_refusal
 from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
 from .one_file import Written, digest, helper_home, helper_name, left_out, with_key
 from .output import previous_conversion as previous_conversion

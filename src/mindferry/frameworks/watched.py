@@ -98,7 +98,7 @@ def run_watched(
     body = asdict(watch) | {"root": str(watch.root.resolve()), "folder": str(scratch)}
     settings.write_text(json.dumps(body), "utf-8")
     started = time.monotonic()
-    process = _start(command, cwd, _environment(settings, environment or {}), stdin)
+    process = _start(_with_watch(command), cwd, _environment(settings, environment or {}), stdin)
     kept = bytearray()
     reader = threading.Thread(target=_pass_on, args=(process.stdout, write, kept), daemon=True)
     reader.start()
@@ -119,6 +119,19 @@ def run_watched(
         ended = "steps"  # what is wanted of it was seen before it failed
     output = kept[-TAIL:].decode("utf-8", "replace")
     return Run(tuple(command), process.returncode, ended, time.monotonic() - started, output, records, scratch)
+
+
+def _with_watch(command: Sequence[str]) -> list[str]:
+    """`env PYTHONPATH=. python train.py`: a path of the command's own keeps what watches it."""
+    count = next((index for index, word in enumerate(command[1:], 1) if "=" not in word), len(command))
+    if command[0] != "env":
+        return list(command)
+    start = "PYTHONPATH="
+    added = [
+        f"{start}{WATCH}{os.pathsep}{each.removeprefix(start)}" if each.startswith(start) else each
+        for each in command[:count]
+    ]
+    return [*added, *command[count:]]
 
 
 def joined(runs: Sequence[Run]) -> Run:

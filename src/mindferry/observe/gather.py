@@ -26,6 +26,7 @@ from ..observation import (
     Value,
     digest_of,
 )
+from ..printed_metrics import last_metrics
 from ..read.infer import read
 from ..read.source import Source, Unreadable
 
@@ -104,6 +105,8 @@ def _command(run: Run) -> CommandRun:
         tuple(opened),
         len(run.records),
         str(run.main.get("stdin", "")),
+        last_metrics(run.output),
+        int(run.main.get("peak_memory", 0)),
     )
 
 
@@ -206,6 +209,7 @@ def _loader(body: Record, prefix: str) -> Loader:
         body["at"][0],
         body["at"][1],
         first,
+        int(body.get("passes", 1)),
     )
 
 

@@ -16,7 +16,7 @@ from ..layout import Layout, find_files
 from ..observation import Observation
 from .gather import gather_observation
 from .sites import unclear_sites
-from .use import assignments
+from .use import assignments, notebook_of
 
 SEPARATOR = "&&"
 
@@ -125,11 +125,10 @@ def runnable(command: Sequence[str]) -> list[str]:
     first = command[0]
     if assignments(command):  # as a shell reads it
         return ["env", *command]
-    notebooks = [each for each in command if each.endswith(".ipynb")]
-    if notebooks and (first == notebooks[0] or Path(first).name in ("jupyter", "papermill", "ipython")):
+    if notebook := notebook_of(command):
         from ..frameworks.watched import WATCH
 
-        return ["python", str(WATCH / "mindferry_watch" / "notebook.py"), notebooks[0]]
+        return ["python", str(WATCH / "mindferry_watch" / "notebook.py"), notebook]
     if first.endswith(".py") and shutil.which(first) is None:
         return ["python", *command]
     return list(command)

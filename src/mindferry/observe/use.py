@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from ..apis import framework
-from ..config import MODULE, Train
+from ..config import MODULE, NOTEBOOK, Train
 from ..errors import MindferryError, brief
 from ..foreign import BROKEN, text_of, tree_of
 from ..frameworks.watch.mindferry_watch.written_values import MAPPINGS, RECORDS
-from ..observation import UNREADABLE, Maker, Network, Observation, Value, extract_part
+from ..observation import UNREADABLE, Input, Maker, Network, Observation, Value, extract_part
 from ..read.uses import Use
 
 NOT_FACTORIES = {"main", "train", "run", "fit", "test", "evaluate", "cli"}
@@ -42,6 +43,8 @@ class Comparable:
 def training_of(command: Sequence[str], steps: int, tolerance: float = 1e-3) -> Train | None:
     """`python train.py --epochs 1` as the [train] section would say it; None for what is not one Python process."""
     words = [*command][len(assignments(command)) :]
+    if notebook := notebook_of(words):
+        return Train(notebook, (), steps, tolerance)
     if words and Path(words[0]).name in LAUNCHERS:
         words = _without_launcher(words)
     elif words and (Path(words[0]).name.startswith("python")):
@@ -51,6 +54,12 @@ def training_of(command: Sequence[str], steps: int, tolerance: float = 1e-3) -> 
     if len(words) >= 2 and words[0] == "-m" and not _runs_others(words[1]):
         return Train(f"{MODULE}{words[1]}", tuple(words[2:]), steps, tolerance)
     return Train(words[0], tuple(words[1:]), steps, tolerance) if words and words[0].endswith(".py") else None
+
+
+def notebook_of(words: Sequence[str]) -> str:
+    """The notebook that a command runs, by itself or by a program that runs such; '' if none."""
+    found = next((each for each in words if each.endswith(NOTEBOOK)), "")
+    return found if found and (words[0] == found or Path(words[0]).name in ("jupyter", "papermill", "ipython")) else ""
 
 
 def assignments(command: Sequence[str]) -> dict[str, str]:
@@ -194,14 +203,28 @@ def _module(maker: Maker) -> str:
 
 
 def _inputs(network: Network, archive: Path, folder: Path) -> tuple[str, ...] | None:
-    """The first call's arguments as verify's inputs; None where one holds what is neither an array nor a plain value."""
+    """A call's arguments as verify's inputs; None where one holds what is neither an array nor a plain value."""
     if not network.inputs:
         return None
-    call = network.inputs[0]
+    call = _telling_call(network, archive)
     given = [("" if value.kind in LEAVES else f"*{index}", value) for index, value in enumerate(call.positional)]
     given += [(name, value) for name, value in call.named.items() if value.text != "None"]
     specs = [_spec(way, leaf, archive, folder) for name, value in given for way, leaf in _leaves(name, value)]
     return tuple(each for each in specs if each is not None) if None not in specs else None
+
+
+def _telling_call(network: Network, archive: Path) -> Input:
+    """The first call that was kept, unless a later one has numbers where it has zeros, as a state that begins at zero."""
+    zeros = [_zeros(call, archive) for call in network.inputs]
+    return network.inputs[zeros.index(min(zeros))]
+
+
+def _zeros(call: Input, archive: Path) -> int:
+    """How many of a call's arrays hold nothing but zeros."""
+    values = [*call.positional, *call.named.values()]
+    leaves = [leaf for value in values for _, leaf in _leaves("", value) if leaf.kind == "array"]
+    arrays = [_array(leaf, archive) for leaf in leaves]
+    return sum(each.dtype.kind == "f" and not each.any() for each in arrays)
 
 
 def _leaves(way: str, value: Value) -> Iterator[tuple[str, Value]]:
@@ -227,16 +250,10 @@ def _spec(name: str, value: Value, archive: Path, folder: Path) -> str | None:
         return None
     import numpy
 
-    part, _, key = value.text.partition(":")
+    key = value.text.partition(":")[2]
     if not re.fullmatch(r"[\w-][\w.-]*", key):  # it becomes a file's name
         return None
-    try:
-        with zipfile.ZipFile(archive) as held, held.open(part) as file:
-            array = numpy.load(file, allow_pickle=False)[key]
-    except (*UNREADABLE, MemoryError) as error:
-        raise MindferryError(
-            f"cannot read {brief(part)} in {archive} ({brief(str(error))}); run `mindferry observe` again"
-        ) from None
+    array = _array(value, archive)
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / (f"{key}.npz" if name else f"{key}.npy")
     if name:
@@ -244,3 +261,16 @@ def _spec(name: str, value: Value, archive: Path, folder: Path) -> str | None:
     else:
         numpy.save(target, array)
     return str(target)
+
+
+def _array(value: Value, archive: Path) -> Any:
+    import numpy
+
+    part, _, key = value.text.partition(":")
+    try:
+        with zipfile.ZipFile(archive) as held, held.open(part) as file:
+            return numpy.load(file, allow_pickle=False)[key]
+    except (*UNREADABLE, MemoryError) as error:
+        raise MindferryError(
+            f"cannot read {brief(part)} in {archive} ({brief(str(error))}); run `mindferry observe` again"
+        ) from None

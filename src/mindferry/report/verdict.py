@@ -172,9 +172,23 @@ def is_shown_in_training(gap: Gap, found: Found) -> bool:
 
 def _training(found: Found) -> Iterator[str]:
     if found.train is None or not found.train.reference:
-        yield "training: the command made no step" if found.observe is not None else "training"
+        yield f"training{_why_no_training(found)}"
     else:
         yield from found.train.gaps
+        for run in found.observe.runs[1:] if found.observe is not None else ():
+            if run.losses:
+                yield f"training of `{' '.join(run.command)}`: it needs what the commands before it write"
+
+
+def _why_no_training(found: Found) -> str:
+    if found.observe is None:
+        return ""
+    command = next((" ".join(run.command) for run in found.observe.runs if run.losses), "")
+    if command and len(found.observe.runs) > 1:
+        return f": `{command}` needs what other commands write, and is not replayed step by step"
+    return (
+        f": what `{command}` trains is not one script that can be replayed" if command else ": the command made no step"
+    )
 
 
 def _own_run(found: Found) -> Iterator[str]:

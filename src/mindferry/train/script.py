@@ -8,8 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..config import MODULE
+from ..config import MODULE, NOTEBOOK
 from ..errors import MindferryError
+from ..frameworks.watch.mindferry_watch.notebook import run_cells
 
 
 class EnoughSteps(BaseException):
@@ -26,7 +27,9 @@ def run_script(project: Path, script: str, arguments: Sequence[str], stdin: str 
     sys.argv = [str(path), *arguments]
     sys.stdin = io.StringIO(stdin)
     try:
-        if module:
+        if path.suffix == NOTEBOOK:
+            run_cells(str(path))
+        elif module:
             runpy.run_module(module, run_name="__main__", alter_sys=True)
         else:
             runpy.run_path(str(path), run_name="__main__")

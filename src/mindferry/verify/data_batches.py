@@ -11,10 +11,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..config import MODULE
+from ..config import MODULE, NOTEBOOK
 from ..errors import MindferryError
 from ..frameworks.requests import BatchesRequest, BatchPlaces, LoaderRun
 from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
+from ..frameworks.watch.mindferry_watch.notebook import run_cells
 from ..frameworks.worker import Link
 from .data_order import is_keras, share_order
 from .keras_pipelines import watch_pipelines
@@ -131,7 +132,9 @@ def of_script(request: BatchesRequest, link: Link, helpers: list[ModuleType]) ->
         watch_all_loaders(
             link, helpers, lambda loaders: results.extend(read(name, each, request, link) for name, each in loaders)
         )
-        if module:
+        if path.suffix == NOTEBOOK:
+            run_cells(str(path))
+        elif module:
             runpy.run_module(module, run_name="__main__", alter_sys=True)
         else:
             runpy.run_path(str(path), run_name="__main__")

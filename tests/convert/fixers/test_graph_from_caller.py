@@ -237,3 +237,37 @@ def test_a_second_derivative_is_not_recorded() -> None:
     for more in ("loss.backward(create_graph=True)", "torch.autograd.grad(loss, x, create_graph=True)"):
         code = f"def f(loss, x):\n    {more}\n    loss.backward()\n"
         assert "MF201" in {each.code for each in convert_source(HEAD + code, settings=RECORDED).findings}, more
+
+
+def test_a_function_that_is_passed_in_brings_no_graph() -> None:
+    source = """import torch
+
+
+def energy(name):
+    wave = lambda z: torch.sin(z[:, 0])
+    if name == "a":
+        return lambda z: wave(z) ** 2
+    else:
+        def other(z):
+            return wave(z) + z.norm(dim=1)
+        return other
+
+
+def kl(model, fn, count):
+    return fn(model(torch.randn(count, 2)))
+
+
+def train(model, fn, loss_fn, optimizer):
+    for _ in range(3):
+        loss = loss_fn(model, fn, 4).mean(0)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+if __name__ == "__main__":
+    model = torch.nn.Linear(2, 2)
+    chosen = energy("a")
+    train(model, chosen, kl, torch.optim.Adam(model.parameters()))
+"""
+    assert [each.code for each in convert_source(source).findings if each.severity == "error"] == []

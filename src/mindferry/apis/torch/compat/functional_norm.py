@@ -64,7 +64,7 @@ def affine(x, weight, bias):
 def instance_norm(
     input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05
 ):
-    """torch.nn.functional.instance_norm. Running statistics that are Parameters are updated."""
+    """torch.nn.functional.instance_norm. Running statistics are updated where they lie."""
     shape = (1, -1) + (1,) * (input.ndim - 2)
     if not use_input_stats:
         return affine((input - running_mean.reshape(shape)) * ops.rsqrt(running_var.reshape(shape) + eps), weight, bias)
@@ -79,12 +79,17 @@ def instance_norm(
 def update_running(running_mean, running_var, mean, variance, momentum):
     """Move running statistics towards the batch's."""
     for running_, new in ((running_mean, mean), (running_var, variance)):
+        if running_ is None:
+            continue
+        moved = ops.stop_gradient(running_ + momentum * (new.reshape(running_.shape) - running_))
         if isinstance(running_, ms.Parameter):
-            ops.assign(running_, ops.stop_gradient(running_ + momentum * (new.reshape(running_.shape) - running_)))
+            ops.assign(running_, moved)
+        else:
+            running_[...] = moved
 
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
-    """torch.nn.functional.batch_norm. Running statistics that are Parameters are updated."""
+    """torch.nn.functional.batch_norm. Running statistics are updated where they lie."""
     if not input.size:
         return input.copy()
     shape = (1, -1) + (1,) * (input.ndim - 2)

@@ -205,7 +205,18 @@ def _cast(method: str, dtype: str, native: str = "") -> None:
     )
     def cast(call: Call) -> None:
         target = _cast_subject(call, is_whole="float" not in dtype and "complex" not in dtype)
+        if method == "byte" and _is_index(call):  # which chooses by truth; MindSpore takes no bytes there
+            call.replace(f"{target}.bool()")
+            return
         call.replace(f"{target}.{native}()" if native else f"{target}.to({call.name(f'mindspore.{dtype}')})")
+
+
+def _is_index(call: Call) -> bool:
+    """Whether it stands in brackets: x[mask.byte()], x[mask.byte(), 0]."""
+    parent = call.edits.source.parents.get(call.node)
+    if isinstance(parent, ast.Tuple):
+        parent = call.edits.source.parents.get(parent)
+    return isinstance(parent, ast.Subscript) and parent.value is not call.node
 
 
 def _cast_subject(call: Call, is_whole: bool) -> str:

@@ -202,13 +202,13 @@ def _wraps_network(facts: Facts, given: ast.expr, seen: set[str] | None) -> bool
 
 
 def gives_no_gradient(facts: Facts, call: ast.Call) -> bool:
-    """Whether a function or method of this file computes all that it returns under no_grad, or cuts it off."""
+    """Whether a function or method of this file computes all that it returns under no_grad, cuts it off, or returns functions."""
     body = facts.derived(_definitions).get((ast.FunctionDef, _called_definition(facts, call)))
     if body is None:
         return False
     known = facts.derived(_cut_functions)
     if body not in known:
-        known[body] = _returns_cut_values(facts, body)
+        known[body] = _returns_cut_values(facts, body) or _returns_functions(body)
     return known[body]
 
 
@@ -241,6 +241,16 @@ def _called_definition(facts: Facts, call: ast.Call) -> str:
 
 def _cut_functions(facts: Facts) -> dict[ast.AST, bool]:
     return {}
+
+
+def _returns_functions(body: ast.AST) -> bool:
+    """`def energy(name): return lambda z: ...`: what it returns has yet to be called."""
+    own = make_leaf_parameters.own_nodes(body)
+    returned = [each.value for each in own if isinstance(each, ast.Return) and each.value is not None]
+    defined = {each.name for each in own if isinstance(each, ast.FunctionDef)}
+    return bool(returned) and all(
+        isinstance(each, ast.Lambda) or (isinstance(each, ast.Name) and each.id in defined) for each in returned
+    )
 
 
 def _returns_cut_values(facts: Facts, body: ast.AST) -> bool:

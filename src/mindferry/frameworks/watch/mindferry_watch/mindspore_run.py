@@ -7,6 +7,7 @@ from typing import Any
 from .compiled_steps import GRADIENT, compiling, update_as_called
 from .helper_package import gradient_functions
 from .own_steps import OwnSteps
+from .seeds import Seeds
 from .session import Session
 
 
@@ -41,6 +42,8 @@ def watch_mindspore(session: Session) -> None:
     mindspore.runtime.launch_blocking()  # else an error surfaces at a later, unrelated line
     steps = Steps(session)
     session.facts["has_mindspore"] = True
+    if session.settings.seed:
+        Seeds(session).install([(mindspore, "set_seed", "mindspore")])
     _watch_optimizers(steps)
     _watch_gradients(steps)
     session.watched_steps = steps
@@ -105,6 +108,9 @@ def watch_helpers(session: Session, helper: Any) -> None:
     _watch_helper_optimizer(steps, helper)
     steps.own_steps.install(helper)
     _watch_kept_gradients(steps, helper)
+    if session.settings.seed and hasattr(helper, "manual_seed"):
+        seed = helper.manual_seed
+        helper.manual_seed = lambda number: seed(number + session.settings.seed)
 
 
 def _watch_helper_optimizer(steps: Steps, helper: Any) -> None:

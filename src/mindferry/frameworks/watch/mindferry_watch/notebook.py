@@ -14,6 +14,10 @@ def main() -> None:
     path = os.path.abspath(sys.argv[1])
     sys.argv = [path, *sys.argv[2:]]
     sys.path[0] = os.path.dirname(path)
+    run_cells(path)
+
+
+def run_cells(path: str) -> None:
     os.environ.setdefault("MPLBACKEND", "Agg")
     with open(path, encoding="utf-8") as file:
         cells = json.load(file)["cells"]

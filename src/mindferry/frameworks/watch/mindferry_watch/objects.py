@@ -28,6 +28,7 @@ FRAMES = 6  # functions that may have made a network
 class Objects:
     """Installed once in a process; what it keeps is bounded, whatever the script makes."""
 
+    MARK = ""  # of a framework, in the names of what is kept: a process may hold two
     WAYS: tuple[str, ...] = ()  # functions of the framework between a call of the class and its __init__
 
     def __init__(self, session: Session) -> None:
@@ -41,7 +42,7 @@ class Objects:
         self.loaders: list[dict[str, Any]] = []
         self.optimizers: list[dict[str, Any]] = []
         self.schedules: list[dict[str, Any]] = []
-        self.arrays: dict[str, Any] = {}
+        self.arrays = session.arrays
         self.attributes: dict[str, dict[str, list[Any]]] = {}
 
     def install(self) -> None:
@@ -178,7 +179,7 @@ class Objects:
             self._keep_inputs(entry, args, kwargs, is_training)
 
     def _keep_inputs(self, entry: dict[str, Any], args: Any, kwargs: Any, is_training: bool) -> None:
-        prefix = f"network-{entry['number']}-call-{len(entry['inputs'])}"
+        prefix = f"{self.MARK}network-{entry['number']}-call-{len(entry['inputs'])}"
         room = [LARGEST]
         kept = [self._input(each, f"{prefix}-{index}", room) for index, each in enumerate(args)]
         named = {name: self._input(each, f"{prefix}-{name}", room) for name, each in kwargs.items()}
@@ -217,7 +218,7 @@ class Objects:
         self.loaders.append(entry)
         for index, batch in enumerate(batches):
             if index == 0:
-                entry["first"] = self._value(batch, f"loader-{number}-batch", [LARGEST])
+                entry["first"] = self._value(batch, f"{self.MARK}loader-{number}-batch", [LARGEST])
             yield batch
 
     def _watch_start(self, kind: Any, noted: list[dict[str, Any]], more: Any) -> None:
@@ -310,7 +311,7 @@ class Objects:
             if size <= left:
                 left -= size
                 path = os.path.join(
-                    self.session.settings.folder, f"weights-{os.getpid()}-{self.networks[key]['number']}"
+                    self.session.settings.folder, f"weights-{os.getpid()}-{self.MARK}{self.networks[key]['number']}"
                 )
                 with contextlib.suppress(Exception):  # a class whose state can't be saved
                     ending = self.save_state(module, path)

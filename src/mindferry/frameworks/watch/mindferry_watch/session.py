@@ -6,6 +6,7 @@ import atexit
 import json
 import multiprocessing.util
 import os
+import resource
 import sys
 import threading
 import time
@@ -55,6 +56,7 @@ def is_data(arguments: tuple[Any, ...]) -> bool:
     is_code = path.endswith((".py", ".pyc", ".so", ".pth", ".egg-link", ".ipynb")) and "site-packages" in parts
     is_machine = path.startswith(("/proc", "/sys", "/dev", "/etc", sys.prefix, sys.base_prefix, "<"))
     is_machine |= path.endswith(os.path.join(".keras", "keras.json"))  # the framework's own settings
+    is_machine |= any(part.endswith((".dist-info", ".egg-info")) for part in parts)  # what a package says of itself
     return not (is_code or is_machine or flags & os.O_WRONLY or path.endswith((".py", ".pyc")))
 
 
@@ -86,6 +88,18 @@ class Listener:
         return getattr(self.stream, name)
 
 
+def _add(body: dict[str, Any], facts: dict[str, Any]) -> None:
+    """A process may hold two frameworks, as where torch's tensorboard imports TensorFlow: what both saw is kept."""
+    for name, value in facts.items():
+        known = body.get(name)
+        if isinstance(known, list) and isinstance(value, list):
+            body[name] = [*known, *value]
+        elif isinstance(known, dict) and isinstance(value, dict):
+            body[name] = {**known, **value}
+        else:
+            body[name] = value
+
+
 class Session:
     """One process. Watchers add to `facts` and register what they gather at the end with `at_end`."""
 
@@ -101,6 +115,7 @@ class Session:
         self._lock = threading.RLock()
         self._process = os.getpid()
         self.traced: dict[str, set[int]] = {}  # file -> lines of functions that a framework ran in a form of its own
+        self.arrays: dict[str, Any] = {}  # inputs and batches, of all frameworks that the process holds
         self.watched_steps: Any = None  # MindSpore's, for the helpers that are imported later
 
     def install(self) -> None:
@@ -227,9 +242,10 @@ class Session:
             if ended == "steps":
                 del self.steps[self.settings.steps :]  # those after were only made because it might have ended
             body = {**self.facts, "steps": list(self.steps), "ended": ended, "seconds": time.monotonic() - self.began}
+            body["peak_memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
             for gather in self._gather:
                 try:
-                    body.update(gather(is_last))
+                    _add(body, gather(is_last))
                 except Exception as error:  # what can't be gathered must not break the script
                     body.setdefault("lost", []).append(f"{type(error).__name__}: {error}")
             self.ended = ended if is_last else ""

@@ -17,6 +17,7 @@ OPTIONS = 40  # of an optimizer
 
 
 class KerasObjects(Objects):
+    MARK = "keras-"
     WAYS = ("__new__", "wrapper")  # what stands between the user's call and a Keras layer's __init__
 
     def install(self) -> None:

@@ -69,18 +69,21 @@ class TorchObjects(Objects):
         from torch.utils.data import DataLoader
 
         iterate, objects = DataLoader.__iter__, self
-        known: weakref.WeakKeyDictionary[Any, None] = weakref.WeakKeyDictionary()
+        known: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
 
         def noted_iterate(loader: Any) -> Iterator[Any]:
             made: Iterator[Any] = iterate(loader)
-            if loader in known or len(objects.loaders) >= NETWORKS:
+            if loader in known:
+                known[loader]["passes"] += 1
                 return made
-            known[loader] = None
-            return objects.first_batch(loader, made, sys._getframe(1))
+            if len(objects.loaders) >= NETWORKS:
+                return made
+            entry = known[loader] = objects.loader_entry(loader, sys._getframe(1))
+            return objects.passing(entry, made)
 
         DataLoader.__iter__ = noted_iterate
 
-    def first_batch(self, loader: Any, batches: Iterator[Any], frame: FrameType) -> Iterator[Any]:
+    def loader_entry(self, loader: Any, frame: FrameType) -> dict[str, Any]:
         try:
             length = len(loader)
         except TypeError:
@@ -93,9 +96,10 @@ class TorchObjects(Objects):
             "workers": loader.num_workers,
             "at": [self._place(frame.f_code.co_filename), frame.f_lineno],
             "first": ["other", "no batch"],
+            "passes": 1,
         }
         self.note_attributes(loader.dataset)
-        return self.passing(entry, batches)
+        return entry
 
     def _watch_optimizers(self) -> None:
         from torch.optim import Optimizer, lr_scheduler

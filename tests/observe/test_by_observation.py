@@ -1,0 +1,52 @@
+"""After `convert --observed`, `verify` and `train` know what to compare without a mindferry.toml."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from mindferry.by_observation import archive_of, observed_training
+from mindferry.cli import cli
+from mindferry.observation import save_observation
+from mindferry.observe import observe
+
+SCRIPT = """import sys
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.one, self.two = nn.Linear(3, width), nn.Linear(width, 2)
+
+    def forward(self, x):
+        return self.two(torch.tanh(self.one(x)))
+
+
+if __name__ == "__main__":
+    net = Net(int(sys.argv[1]))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for x in torch.randn(3, 4, 3):
+        loss = net(x).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+
+
+def test_verify_compares_the_networks_of_the_observed_run(tmp_path: Path) -> None:
+    project, out, seen = tmp_path / "project", tmp_path / "out", tmp_path / "seen.zip"
+    project.mkdir()
+    (project / "train.py").write_text(SCRIPT)
+    found = observe(project, [["python", "train.py", "5"]], tmp_path / "scratch")
+    save_observation(found.observation, seen, found.parts)
+    assert CliRunner().invoke(cli, ["convert", str(project), "-o", str(out), "--observed", str(seen)]).exit_code == 0
+    assert archive_of(out).is_file()
+    told = observed_training(out, 2)
+    assert told is not None and (told.script, told.args, told.steps) == ("train.py", ("5",), 2)
+    compared = CliRunner().invoke(cli, ["verify", str(out), "--json"])
+    body = json.loads(compared.stdout)
+    assert compared.exit_code == 0 and body["model"] == "train:Net(width=5)" and body["outcome"] == "same"

@@ -11,9 +11,14 @@ from ....read.uses import Use
 from ...facts import Facts
 from ...plan import LAYER_PARAMETER, Edit, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts
 from ..bindings import Names
-from .find import COLLECTIVES, How, InPlaceChange
+from .find import COLLECTIVES, InPlaceChange
+from .ways import How
 
-WRITERS = {How.ASSIGN: "mindspore.ops.assign", How.OVERWRITE: "compat.overwrite"}
+WRITERS = {
+    How.ASSIGN: "mindspore.ops.assign",
+    How.OVERWRITE: "compat.overwrite",
+    How.WRITE_THROUGH: "compat.write_through",
+}
 PLAIN_TYPES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call)
 
 

@@ -304,7 +304,9 @@ def test_what_torch_may_share_is_warned_about_where_it_is_used_again(lines: str)
 
 
 def test_what_torch_certainly_shares_is_an_error_where_its_gradient_is_taken() -> None:
-    source = "import torch\n\ndef f(x: torch.Tensor):\n    b = x.t()\n    b.add_(1)\n    x.sum().backward()\n    return x\n"
+    source = (
+        "import torch\n\ndef f(x: torch.Tensor):\n    b = x.t()\n    b.add_(1)\n    x.sum().backward()\n    return x\n"
+    )
     assert ("MF141", "error") in [(each.code, str(each.severity)) for each in convert_source(source).findings]
 
 

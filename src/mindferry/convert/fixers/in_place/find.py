@@ -196,6 +196,8 @@ def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], bas
     match base:
         case ast.Attribute(attr="data", value=ast.Attribute(attr="grad") as gradient):
             base = gradient
+        case ast.Attribute(attr="data", value=ast.Call() as made) if not is_bare and not _is_view(facts, made):
+            return  # torch.ones_like(x).data.normal_(): nobody else has the tensor, and the value is all that counts
         case ast.Attribute(attr="data", value=ast.Subscript(value=held) as part) if facts.reading.type(held).is_tensor:
             base = part  # bias[a:b].data.zero_()
     if is_bare and isinstance(base, ast.Attribute) and base.attr == "grad":

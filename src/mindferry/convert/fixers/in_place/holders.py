@@ -28,10 +28,23 @@ def views(facts: Facts, names: Names, base: ast.Name) -> Iterator[str]:
     """Names that were bound to a view of it since, and are read below: `flat = x.view(-1)`, `row = x[0]`, `old = x.data`."""
     for statement in _since_bound(facts, names, base):
         match statement:
-            case ast.Assign(targets=[target], value=value) if _is_view_of(facts, value, base.id):
-                for other in [target] if not isinstance(target, ast.Tuple) else target.elts:
-                    if isinstance(other, ast.Name) and other.id != base.id and names.is_loaded_after(other.id, base):
-                        yield other.id
+            case ast.Assign(targets=[target], value=value):
+                for other, made in _pairs(target, value):
+                    is_other = other != base.id and _is_view_of(facts, made, base.id)
+                    if is_other and names.is_loaded_after(other, base):
+                        yield other
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """The names that an assignment binds, each with its value, or with that of which it is a part."""
+    match target, value:
+        case ast.Name(id=name), _:
+            yield name, value
+        case (ast.Tuple(elts=names), ast.Tuple(elts=values)) if len(names) == len(values):
+            for one, own in zip(names, values, strict=True):
+                yield from _pairs(one, own)
+        case ast.Tuple(elts=names), _:
+            yield from ((each.id, value) for each in names if isinstance(each, ast.Name))
 
 
 def _is_view_of(facts: Facts, value: ast.expr, name: str) -> bool:

@@ -39,7 +39,7 @@ def way(facts: Facts, names: Names, base: ast.Name, is_read_later: bool) -> How:
     if binding.how == "alias" and binding.other != base.id and names.is_loaded_after(binding.other, base):
         return How.OVERWRITE  # `y = x; y += 1`: x changes too
     if is_written_through(facts, names, base, binding):
-        return How.OVERWRITE if _is_indexed(names, base) else How.WRITE_THROUGH
+        return How.OVERWRITE if _is_indexed(names, base) and _may_be_differentiated(facts, base) else How.WRITE_THROUGH
     if not may_record_gradients(facts, base) and any(views(facts, names, base)):
         return How.WRITE_THROUGH
     return How.OVERWRITE if is_held(facts, names, base) else How.BIND
@@ -56,12 +56,18 @@ def is_written_through(facts: Facts, names: Names, base: ast.Name, binding: Bind
 
 def shared_with(facts: Facts, names: Names, base: ast.Name) -> str:
     """The variable that changes with it, in a function whose gradient a caller may take: then it would not in MindSpore."""
-    if not facts.enclosing(base, ast.FunctionDef, ast.AsyncFunctionDef) or is_without_gradients(facts, base):
+    if not _may_be_differentiated(facts, base):
         return ""
     binding = names.binding(base)
     if is_written_through(facts, names, base, binding):
         return "" if _is_indexed(names, base) else binding.other
     return next(views(facts, names, base), "")
+
+
+def _may_be_differentiated(facts: Facts, node: ast.AST) -> bool:
+    """In a function, whose gradient a caller may take; not under no_grad()."""
+    function = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
+    return (function is not None or may_record_gradients(facts, node)) and not is_without_gradients(facts, node)
 
 
 def _is_indexed(names: Names, base: ast.Name) -> bool:

@@ -8,8 +8,6 @@ from .functional_norm import softmax
 from .functions_shape import as_shape
 from .host_numbers import host_numbers
 
-COMPLEX = (ms.complex64, ms.complex128)
-
 
 def host_random():
     """A generator of its own for each call, seeded from the host's random numbers."""
@@ -41,11 +39,18 @@ def randn(
     pin_memory=False,
     out=None,
 ):
-    """torch.randn. The two parts of a complex number have half of its variance each."""
-    shape = as_shape(sizes if size is None else size)
-    if dtype in COMPLEX:
-        return ops.Complex()(normal_numbers(shape) * 0.5**0.5, normal_numbers(shape) * 0.5**0.5).astype(dtype)
-    return normal_numbers(shape).astype(dtype or ms.float32)
+    """torch.randn."""
+    return normal_numbers(as_shape(sizes if size is None else size)).astype(dtype or ms.float32)
+
+
+def randn_complex(*sizes, dtype):
+    """torch.randn of complex numbers: the two parts have half of the variance each."""
+    return ops.Complex()(normal_numbers(sizes) * 0.5**0.5, normal_numbers(sizes) * 0.5**0.5).astype(dtype)
+
+
+def rand_complex(*sizes, dtype):
+    """torch.rand of complex numbers."""
+    return ops.Complex()(uniform_numbers(sizes), uniform_numbers(sizes)).astype(dtype)
 
 
 def rand(
@@ -60,10 +65,7 @@ def rand(
     out=None,
 ):
     """torch.rand."""
-    shape = as_shape(sizes if size is None else size)
-    if dtype in COMPLEX:
-        return ops.Complex()(uniform_numbers(shape), uniform_numbers(shape)).astype(dtype)
-    return uniform_numbers(shape).astype(dtype or ms.float32)
+    return uniform_numbers(as_shape(sizes if size is None else size)).astype(dtype or ms.float32)
 
 
 def randint(

@@ -82,8 +82,8 @@ def may_record_gradients(facts: Facts, node: ast.AST) -> bool:
         return False
     function = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
     owner = facts.enclosing(node, ast.ClassDef)
-    is_method = function is not None and owner is not None and getattr(function, "name", "") != "__init__"
-    if is_method and facts.reading.symbols.is_module(facts.reading.owners.get(owner, "")):
+    is_network = owner is not None and facts.reading.symbols.is_module(facts.reading.owners.get(owner, ""))
+    if is_network and function is not None and getattr(function, "name", "") != "__init__":
         return True
     scope = function or facts.source.tree
     return any(

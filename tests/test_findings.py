@@ -41,7 +41,7 @@ SNIPPETS = {
         "        return torch.fft.fft(torch.arange(4.0))\n"
     ),
     findings.MF140: "def f(g, x: torch.Tensor):\n    g(x.add_(1), x.mul_(2))\n",
-    findings.MF141: "x = torch.zeros(4)\ny = x.view(2, 2)\ny.add_(1)\nprint(x)\n",
+    findings.MF141: "def f(a):\n    x = torch.zeros(4) + a\n    y = x.view(2, 2)\n    y.add_(1)\n    return x\n",
     findings.MF142: "x = torch.zeros(3)\nz = x * 2\nprint(z.grad)\n",
     findings.MF150: "import mmcv\nx = torch.zeros(3)\n",
     findings.MF201: "def f(loss: torch.Tensor):\n    loss.backward()\n",

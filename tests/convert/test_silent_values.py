@@ -138,7 +138,7 @@ def run():
         ("    parts = x.split(2)\n    parts[0].fill_(1)\n    return x\n", "x is changed through a part of it"),
         ("    return x.fill_diagonal_(7), x.sum()\n", "x is changed inside an expression"),
         ("    parts = x.chunk(2)\n    parts[1][0] = 5\n    return x\n", "parts[1] is a copy"),
-        ("    a = x.numpy()\n    x.add_(2)\n    return a\n", "a shares its memory"),
+        ("    a = x.numpy()\n    x.add_(2)\n    return a\n", "a changes with x here"),
         ("    loss = nn.Linear(2, 2)(x).sum()\n    return loss.requires_grad\n", "loss.requires_grad"),
         ("    w = torch.ones(3, requires_grad=True)\n    y = w * 2\n    return y.requires_grad\n", "y.requires_grad"),
     ],

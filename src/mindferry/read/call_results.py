@@ -160,14 +160,14 @@ class CallResults:
         for index in positions:
             self.symbols.arguments.setdefault(qual, {}).setdefault(index, Kinds()).note(MODULE)
 
-    def of_instance(self, qual: str) -> Type:
+    def of_instance(self, qual: str, arguments: list[Type]) -> Type:
         if not self.symbols.is_module(qual):
             return self.symbols.method(qual, "__call__") or UNKNOWN
         own = self.symbols.method(qual, "forward")
         if own is not None:
             return own if own.kind != "unknown" else assumed(TENSOR)
         base = self.symbols.torch_base(qual)
-        result = self.framework.network_call_result(base)
+        result = self.framework.network_call_result(base, *arguments[:1])
         return assumed(result) if base == self.framework.network else result
 
     def _note_arguments(self, qual: str, node: ast.Call, arguments: list[Type], skip: int = 0) -> None:

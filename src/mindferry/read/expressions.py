@@ -242,7 +242,7 @@ class Expressions:
             return resting_on(function, self.calls.of_method(node, function.qual, count))
         if function.kind == "instance":
             self.symbols.runs_networks |= self._is_run(function.qual, scope)
-            return resting_on(function, self.calls.of_instance(function.qual))
+            return resting_on(function, self.calls.of_instance(function.qual, arguments))
         return function if function.kind == "foreign" else UNKNOWN
 
     def _fill(self, node: ast.Call, arguments: list[Type], scope: Scope) -> None:

@@ -107,7 +107,7 @@ class Framework:
     canonical: Callable[[str], str]  # the one name of what it exports in several places
     call_result: Callable[[str, int], Type]  # (API, number of arguments) -> what it returns
     method_result: Callable[[str, int], Type]  # (method of a tensor, number of arguments)
-    network_call_result: Callable[[str], Type]  # (class of its own)
+    network_call_result: Callable[..., Type]  # (class of its own, type of the first argument if there is one)
     object_method: Callable[[str, str, int], Type]  # (class, method, number of arguments) of what is no network
     object_attribute: Callable[[str, str], Type]  # (class, attribute)
     typed_tensors: Mapping[str, str] = field(

@@ -115,7 +115,7 @@ def method_result(name: str, arguments: int) -> Type:
     return UNKNOWN if name in ("numpy", "get_shape", "as_list") else TENSOR
 
 
-def network_call_result(qual: str) -> Type:
+def network_call_result(qual: str, given: Type = UNKNOWN) -> Type:
     return UNKNOWN
 
 

@@ -12,7 +12,7 @@ from ...read.types import SIMPLE, TENSOR, UNKNOWN, Type, instance, tuple_of
 from ...read.uses import read_uses
 from ._aliases import canonical
 from ._members import is_lost_when_sparse, members
-from ._objects import DISTRIBUTIONS, SPARSE, object_attribute, object_method
+from ._objects import DISTRIBUTIONS, PACKED, PACKERS, SPARSE, object_attribute, object_method
 from ._typed_tensors import TYPED_NAMES
 
 TYPED_TENSORS = frozenset(
@@ -191,6 +191,8 @@ def call_result(qual: str, arguments: int) -> Type:
     if qual.startswith("torch.nn.functional."):
         pair = name.endswith("_with_indices") or name == "multi_head_attention_forward"
         return PAIR if pair else TENSOR
+    if qual in PACKERS:
+        return instance(PACKED)
     if root in FUNCTION_HOMES:
         special = _results("function").get(qual) or _results("function").get(name)
         if special is not None:
@@ -201,8 +203,11 @@ def call_result(qual: str, arguments: int) -> Type:
     return TENSOR if qual.startswith("torch.nn.init.") or qual in EINOPS else UNKNOWN
 
 
-def network_call_result(qual: str) -> Type:
-    return _results("layer").get(qual, TENSOR)
+def network_call_result(qual: str, given: Type = TENSOR) -> Type:
+    """What calling a layer with such a first argument returns: a recurrent one gives packed sequences for packed sequences."""
+    result = _results("layer").get(qual, TENSOR)
+    is_packed = given.qual == PACKED and result.kind == "tuple"
+    return tuple_of(given, *result.items[1:]) if is_packed else result
 
 
 @functools.cache

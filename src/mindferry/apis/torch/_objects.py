@@ -5,6 +5,9 @@ from __future__ import annotations
 from ...read.types import INT, SIZE, TENSOR, UNKNOWN, Type, instance
 
 DISTRIBUTIONS, SPARSE = "torch.distributions.", "torch.sparse.Tensor"
+PACKED = "torch.nn.utils.rnn.PackedSequence"  # what recurrent layers are given, and give back
+PACKERS = frozenset(f"torch.nn.utils.rnn.{name}" for name in ("pack_padded_sequence", "pack_sequence"))
+_OF_PACKED = frozenset({"data", "batch_sizes", "sorted_indices", "unsorted_indices"})
 _METHODS = frozenset(
     {"sample", "rsample", "sample_n", "log_prob", "entropy", "cdf", "icdf", "perplexity", "enumerate_support"}
     | {"inv", "log_abs_det_jacobian"}
@@ -45,6 +48,8 @@ def object_method(base: str, name: str, arguments: int) -> Type:
 
 def object_attribute(base: str, name: str) -> Type:
     """What an attribute of an instance of torch's class `base` is."""
+    if base == PACKED:
+        return TENSOR if name in _OF_PACKED else UNKNOWN
     if base == SPARSE:
         return {"shape": SIZE, "T": instance(SPARSE)}.get(name, UNKNOWN)
     if not base.startswith(DISTRIBUTIONS):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ...apis._own_memory import owned
+from ...read.framework import Role
 from ...read.guesses import looks_like_parameter
 from ...read.uses import Use
 from ...read.walk import walk
@@ -247,9 +248,11 @@ def is_marked(call: ast.Call) -> bool:
 
 
 def _keeps_gradient(facts: Facts, owner: ast.Name) -> bool:
-    """`x.grad` is read in the same function, and x is no parameter of a network."""
-    read = facts.derived(_read_gradients)
-    return (_scope(facts, owner), owner.id) in read and not looks_like_parameter(owner.id)
+    """`x.grad` is read in the same function, or x is given to an optimizer there; and x is no parameter of a network."""
+    key = _scope(facts, owner), owner.id
+    is_kept = key in facts.derived(_read_gradients)
+    is_trained = facts.reading.type(owner).is_tensor and key in facts.derived(_given_to_optimizers)
+    return (is_kept or is_trained) and not looks_like_parameter(owner.id)
 
 
 def _read_gradients(facts: Facts) -> set[tuple[ast.AST, str]]:
@@ -261,6 +264,39 @@ def _read_gradients(facts: Facts) -> set[tuple[ast.AST, str]]:
             found.add((scope, node.value.id))
             scope = _scope(facts, scope)
     return found
+
+
+def _given_to_optimizers(facts: Facts) -> set[tuple[ast.AST, str]]:
+    """`optim.Adam([img])`: the name, with its function; also `make_optimizer(img)`, whose function gives it to one."""
+    found: set[tuple[ast.AST, str]] = set()
+    makers: dict[str, list[ast.FunctionDef]] = {}
+    for call in facts.source.of(ast.Call):
+        kind = facts.reading.type(call)
+        if kind.kind != "instance" or facts.reading.symbols.role(kind.qual) is not Role.OPTIMIZER:
+            continue
+        found |= {(_scope(facts, call), name) for name in _listed_names(call)}
+        if isinstance(function := _scope(facts, call), ast.FunctionDef):
+            makers.setdefault(function.name, []).append(function)
+    for name, functions in makers.items():
+        for call in facts.source.calls_named(name):
+            given = {
+                value.id
+                for function in functions
+                for value, argument in zip(call.args, function.args.args, strict=False)
+                if isinstance(value, ast.Name) and (function, argument.arg) in found
+            }
+            found |= {(_scope(facts, call), each) for each in given}
+    return found
+
+
+def _listed_names(call: ast.Call) -> Iterator[str]:
+    """The variables in the lists that an optimizer is made with: `[img]`, `[{"params": [img]}]`."""
+    stack: list[ast.expr] = [*call.args[:1], *(key.value for key in call.keywords if key.arg == "params")]
+    while stack:
+        match stack.pop():
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
+                yield from (each.id for each in parts if isinstance(each, ast.Name))
+                stack += [each for each in parts if not isinstance(each, ast.Name)]
 
 
 def _scope(facts: Facts, node: ast.AST) -> ast.AST:

@@ -15,6 +15,7 @@ from ...apis.torch._selections import are_unseen
 from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtNode, Change, Edit, ReplaceNode, Texts
+from .bindings import Names
 
 SHIFTS: dict[type[ast.operator], tuple[Use, str]] = {
     ast.LShift: (Use.LEFT_SHIFT, "*"),
@@ -66,7 +67,26 @@ def _mixes_complex(facts: Facts, node: ast.BinOp) -> bool:
 def _may_multiply_nothing(facts: Facts, node: ast.BinOp) -> bool:
     operands = (node.left, node.right)
     is_known = all(facts.reading.type(each).is_tensor for each in operands)
+    if is_known and any(_ends_in_one(facts, each) for each in operands):
+        return True
     return is_known and applies("product over nothing", facts.settings.target) and are_unseen(facts.reading, *operands)
+
+
+def _ends_in_one(facts: Facts, node: ast.expr) -> bool:
+    """`x.unsqueeze(-1)`, `x[:, None]`, or a variable for it: an outer product, whose gradient fails in MindSpore for a batch of one."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="unsqueeze")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="view" | "reshape"), args=[_, *rest]):
+            return any(isinstance(each, ast.Constant) and each.value == 1 for each in rest)
+        case ast.Call(func=ast.Attribute(attr="requires_grad_", value=made)):
+            return _ends_in_one(facts, made)
+        case ast.Subscript(slice=ast.Tuple(elts=parts)):
+            return any(isinstance(each, ast.Constant) and each.value is None for each in parts)
+        case ast.Name():
+            values = facts.derived(Names).values(node)
+            return any(not isinstance(each, ast.Name) and _ends_in_one(facts, each) for each in values)
+    return False
 
 
 def _may_be_power_of_zero(facts: Facts, node: ast.BinOp) -> bool:

@@ -56,9 +56,9 @@ def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
 
 def _tell(facts: Facts, call: ast.Call, keeps_parts: bool, texts: Texts) -> Iterator[Edit]:
     """`.set_train()`; where networks put parts of themselves in evaluation mode, those stay in it."""
-    before = texts.of(call)
-    # `net = DataParallel(net)` can go, and then the network is made elsewhere
-    if texts.is_removed(facts.statement_of(call)) or not before.endswith(")"):
+    before, statement = texts.of(call), facts.statement_of(call)
+    # `net = DataParallel(net)` can go, `if cuda: net = net.cuda()` is a `pass`: then the network is made elsewhere
+    if texts.is_removed(statement) or texts.of(statement) == "pass" or not before.endswith(")"):
         return
     if keeps_parts:
         yield InsertBefore(call, f"{texts.name('compat.in_training')}(")

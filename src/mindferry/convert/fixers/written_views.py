@@ -63,6 +63,13 @@ def _view_of_name(facts: Facts, name: ast.Name) -> ast.Call | None:
     return None
 
 
+def is_written_back(facts: Facts, name: ast.Name) -> bool:
+    """Whether the name stands for a view that a line of ours writes back into what it shows."""
+    made = _view_of_name(facts, name)
+    base = _viewed(facts, made) if made is not None else None
+    return base is not None and not _is_bound_later(facts, base)
+
+
 def _is_read(facts: Facts, base: ast.Name, node: ast.Assign | ast.AugAssign) -> bool:
     return facts.derived(Names).is_loaded_after(base.id, node.value)
 

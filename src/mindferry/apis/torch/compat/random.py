@@ -43,6 +43,16 @@ def randn(
     return normal_numbers(as_shape(sizes if size is None else size)).astype(dtype or ms.float32)
 
 
+def randn_complex(*sizes, dtype):
+    """torch.randn of complex numbers: the two parts have half of the variance each."""
+    return ops.Complex()(normal_numbers(sizes) * 0.5**0.5, normal_numbers(sizes) * 0.5**0.5).astype(dtype)
+
+
+def rand_complex(*sizes, dtype):
+    """torch.rand of complex numbers."""
+    return ops.Complex()(uniform_numbers(sizes), uniform_numbers(sizes)).astype(dtype)
+
+
 def rand(
     *sizes,
     size=None,

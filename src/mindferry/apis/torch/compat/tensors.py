@@ -17,6 +17,23 @@ def overwrite(x, value):
         x[...] = value
 
 
+def write_through(x, value):
+    """Write into the memory that a tensor shares with its views; x[...] = value would give x other memory."""
+    if isinstance(x, ms.Parameter):
+        overwrite(x, value)
+    elif x.ndim:
+        x[:] = value
+    else:
+        x[()] = value
+
+
+def write_at(x, index, value):
+    """x[index] = value for an index by tensors, into the memory that x shares with its views."""
+    changed = x.copy()
+    changed[index] = value
+    write_through(x, changed)
+
+
 def in_shape_of(parameter, value):
     """A value for a Conv1d's weight, which has an axis more in MindSpore: (out, in, 1, width)."""
     return value.reshape(parameter.shape) if value.ndim == 3 and parameter.ndim == 4 else value

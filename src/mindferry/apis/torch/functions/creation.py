@@ -89,12 +89,18 @@ def _random(api: str, target: str, helper: str) -> None:
             Case(f"{api}(3, 4, dtype=torch.float64, device='cpu')", f"ops.{text}(3, 4, dtype=ms.float64)", random=True),
             Case(f"{api}((3, 4))", f"ms_compat.{helper[7:]}((3, 4))", random=True),
             Case(f"{api}(x.shape)", f"ms_compat.{helper[7:]}(x.shape)", shapes=((3, 4),), random=True),
+            Case(
+                f"{api}(3, 4, dtype=torch.cfloat)",
+                f"ms_compat.{helper[7:]}_complex(3, 4, dtype=ms.complex64)",
+                random=True,
+            ),
         ],
     )
     def random(call: Call) -> None:
         kinds = [call.reading.type(each).kind for each in call.node.args]
+        is_complex = any(word in call.text("dtype") for word in ("complex", "cfloat", "cdouble"))
         if kinds and all(kind == "int" for kind in kinds) and not call.has("generator"):
-            _replace(call, target, *(call.of(each) for each in call.node.args))
+            _replace(call, f"{helper}_complex" if is_complex else target, *(call.of(each) for each in call.node.args))
         else:
             call.use_like()
 

@@ -81,3 +81,16 @@ rule(
         ),
     ],
 )
+rule(
+    "torch.optim.Optimizer.__setstate__",
+    to=".__setstate__",
+    args="state",
+    cases=[
+        Case(
+            f"{METHOD}__setstate__({{}})",
+            f"{BECOMES}__setstate__({{}})",
+            runs=False,
+            why="super().__setstate__(state) of the user's own optimizers",
+        ),
+    ],
+)

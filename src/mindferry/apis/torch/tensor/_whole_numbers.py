@@ -65,7 +65,7 @@ def _reads(call: Call, statement: ast.Assign, name: str) -> list[ast.Name]:
         if isinstance(each, ast.Name) and each.id == name and source.start(each) >= begin
     ]
     bound = [_end_of_statement(call, each) for each in later if isinstance(each.ctx, ast.Store)]
-    end = min(bound, default=source.end(scope or statement))
+    end = min(bound, default=len(source.data))
     return [each for each in later if isinstance(each.ctx, ast.Load) and source.start(each) < end]
 
 

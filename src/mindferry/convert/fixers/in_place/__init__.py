@@ -9,7 +9,8 @@ from functools import partial
 from ...facts import Facts
 from ...plan import AtEnd, Change, Keep
 from . import write
-from .find import How, find_in_place
+from .find import find_in_place
+from .ways import How
 
 AFTER = ("hold_leaf_parameters", "make_leaf_parameters")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import bisect
 from dataclasses import dataclass, field
-from enum import Enum
 
 from .... import findings
 from ....apis._lookup import api_of
@@ -24,20 +23,9 @@ from ..bindings import CERTAIN_VIEWS, Names, is_held_by_network
 from .arguments import is_given_true, tensor_argument
 from .candidates import COLLECTIVES, may_change
 from .data_attribute import is_data_of_gradient, is_data_of_parameter, is_parameter, strip_data
-from .holders import is_for_the_caller, is_held, views
+from .ways import How, holds_others, is_in_forward, is_written_through, shared_with, way
 
 MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
-
-
-class How(Enum):
-    """How a tensor gets its new value."""
-
-    BIND = "bind"  # the name is bound again
-    ASSIGN = "assign"
-    OVERWRITE = "overwrite"
-    SET_DATA = "set_data"
-    ITEM = "item"  # an indexed assignment
-    ENTRY = "entry"  # an entry of a dict or a list, which may be a parameter
 
 
 HOW_IN_TUPLES = {"tuple": How.OVERWRITE}  # its items can't be assigned to
@@ -152,7 +140,7 @@ def _check_gradient(facts: Facts, found: InPlace, names: Names, node: ast.Attrib
     is_optimizer = role in (Role.OPTIMIZER, Role.SCHEDULER)
     holder = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "data" else node.value
     is_named = isinstance(holder, ast.Name) and (looks_like_parameter(holder.id) or names.binding(holder).is_parameter)
-    if is_optimizer or is_named or is_parameter(holder) or _is_held(facts, holder):
+    if is_optimizer or is_named or is_parameter(holder) or _is_held(facts, holder) or _is_of_network(facts, holder):
         parent = facts.parents.get(node)
         is_operand = isinstance(parent, ast.Attribute | ast.Subscript | ast.BinOp | ast.UnaryOp | ast.AugAssign)
         if is_operand or (isinstance(parent, ast.Call) and _changed(facts, parent) is not None):
@@ -163,6 +151,14 @@ def _check_gradient(facts: Facts, found: InPlace, names: Names, node: ast.Attrib
         message = f"{facts.source.text(node)}: only parameters keep gradients, and only in a training step"
         advice = "take the gradient by ms.grad(fn, position)(inputs)"
         found.planned.append(facts.found(node, findings.MF142, message, advice))
+
+
+def _is_of_network(facts: Facts, node: ast.expr) -> bool:
+    """`net.scale`, an attribute of a network of the project's own: it has a gradient if it is a parameter, as in torch."""
+    if not isinstance(node, ast.Attribute):
+        return False
+    owner = facts.reading.type(node.value)
+    return owner.kind == "instance" and facts.reading.symbols.is_module(owner.qual)
 
 
 def _is_held(facts: Facts, node: ast.expr) -> bool:
@@ -197,6 +193,8 @@ def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], bas
     match base:
         case ast.Attribute(attr="data", value=ast.Attribute(attr="grad") as gradient):
             base = gradient
+        case ast.Attribute(attr="data", value=ast.Call() as made) if not is_bare and not _is_view(facts, made):
+            return  # torch.ones_like(x).data.normal_(): nobody else has the tensor, and the value is all that counts
         case ast.Attribute(attr="data", value=ast.Subscript(value=held) as part) if facts.reading.type(held).is_tensor:
             base = part  # bias[a:b].data.zero_()
     if is_bare and isinstance(base, ast.Attribute) and base.attr == "grad":
@@ -279,7 +277,7 @@ def _plan_item(facts: Facts, found: InPlace, chain: list[ast.Call], base: ast.Su
     elif whole := _parted(facts, base):
         _refuse(facts, found, chain, f"{whole} is changed through a part of it", f"assign to an index of {whole}")
     elif is_bare:
-        is_entry = _may_hold_parameters(owner, base.slice) or _is_given(facts, base.value, owner)
+        is_entry = _may_hold_parameters(owner, base.slice) or holds_others(facts, base.value, owner)
         how = How.ENTRY if is_entry else HOW_IN_TUPLES.get(owner.kind, How.ITEM)
         is_filled = owner.is_tensor or how is How.ENTRY  # an entry of a list is a tensor, and stays one
         value = _filling(facts, chain[0]) if is_filled else ""
@@ -310,13 +308,6 @@ def _may_hold_parameters(owner: Type, key: ast.expr) -> bool:
     return owner.kind == "unknown" or (owner.kind == "dict" and bool(owner.qual))
 
 
-def _is_given(facts: Facts, holder: ast.expr, kind: Type) -> bool:
-    """Whether a caller gives the list or dictionary, and so may have other names for the tensors in it."""
-    if kind.kind not in ("list", "dict") or not isinstance(holder, ast.Name):
-        return False
-    return facts.derived(Names).binding(holder).how == "argument"
-
-
 def _filling(facts: Facts, call: ast.Call) -> str:
     """`x[i].zero_()` is `x[i] = 0`."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
@@ -327,9 +318,9 @@ def _plan_name(facts: Facts, found: InPlace, names: Names, call: ast.Call, base:
     statement = facts.parents.get(call)
     is_read_later = names.is_loaded_after(base.id, call)
     if isinstance(statement, ast.Expr):
-        how = _way(facts, names, base, is_read_later)
+        how = way(facts, names, base, is_read_later)
         found.changes.append(InPlaceChange(call, base, how))
-        _warn_of_own_views(facts, found, names, call, base)
+        _warn_of_shared(facts, found, names, call, base, how)
         if how == How.BIND:
             _becomes_assignment(facts, statement, base)
             names.note_assigned(facts.statement_of(call), base.id)
@@ -351,32 +342,9 @@ def _plan_name(facts: Facts, found: InPlace, names: Names, call: ast.Call, base:
         )
 
 
-def _way(facts: Facts, names: Names, base: ast.Name, is_read_later: bool) -> How:
-    """Bind the name again, or write to the tensor that others hold too: ops.assign would cut it off from gradients."""
-    binding = names.binding(base)
-    if binding.is_parameter:
-        return How.SET_DATA
-    if binding.how == "shared":
-        return How.OVERWRITE
-    if (
-        binding.how == "argument"
-        and not _is_in_forward(facts, base)
-        and (not is_read_later or is_for_the_caller(facts, base))
-    ):
-        return How.OVERWRITE
-    if binding.how == "alias" and binding.other != base.id and names.is_loaded_after(binding.other, base):
-        return How.OVERWRITE  # `y = x; y += 1`: x changes too
-    return How.OVERWRITE if is_held(facts, names, base) else How.BIND
-
-
-def _is_in_forward(facts: Facts, node: ast.AST) -> bool:
-    function = facts.enclosing(node, ast.FunctionDef)
-    return isinstance(function, ast.FunctionDef) and function.name == "forward"
-
-
 def _warn_of_others(facts: Facts, found: InPlace, names: Names, node: ast.expr, base: ast.Name) -> None:
     binding = names.binding(base)
-    if binding.other == base.id:  # v = v.view(-1)
+    if binding.other == base.id or is_written_through(facts, names, base, binding):  # v = v.view(-1)
         return
     is_used = names.is_loaded_after(binding.other, node) or (
         binding.other.startswith("self.") and binding.how != "fresh"
@@ -396,7 +364,7 @@ def _warn_of_others(facts: Facts, found: InPlace, names: Names, node: ast.expr, 
                 severity="error" if is_certain else "",
             )
         )
-    elif binding.how == "argument" and not _is_in_forward(facts, base) and facts.enclosing(base, ast.FunctionDef):
+    elif binding.how == "argument" and not is_in_forward(facts, base) and facts.enclosing(base, ast.FunctionDef):
         found.planned.append(
             facts.found(
                 node,
@@ -408,13 +376,18 @@ def _warn_of_others(facts: Facts, found: InPlace, names: Names, node: ast.expr, 
         )
 
 
-def _warn_of_own_views(facts: Facts, found: InPlace, names: Names, node: ast.expr, base: ast.Name) -> None:
+def _warn_of_shared(facts: Facts, found: InPlace, names: Names, node: ast.expr, base: ast.Name, how: How) -> None:
     """`flat = x.view(-1); x.add_(1)`: flat changes with x in torch."""
-    for other in views(facts, names, base):
+    other = shared_with(facts, names, base)
+    if other and how is How.BIND:
         message = f"{base.id} gets new numbers here; {other} shares its memory in torch and no longer changes with it"
         found.planned.append(
             facts.found(node, findings.MF141, message, f"make {other} anew after this line if that is meant")
         )
+    elif other and how is How.WRITE_THROUGH:
+        message = f"{other} changes with {base.id} here, as in torch, but not while MindSpore records gradients"
+        advice = f"if a gradient is taken through this function, make {other} anew after this line"
+        found.planned.append(facts.found(node, findings.MF141, message, advice))
 
 
 def _becomes_assignment(facts: Facts, statement: ast.Expr, base: ast.Name) -> None:
@@ -469,8 +442,8 @@ def _plan_augmented(facts: Facts, found: InPlace, names: Names, node: ast.AugAss
     if isinstance(target, ast.Attribute) and target.attr == "data":
         found.statements.append((node, How.SET_DATA))
     elif isinstance(target, ast.Name):
-        how = _way(facts, names, target, names.is_loaded_after(target.id, node.value))
-        _warn_of_own_views(facts, found, names, node.value, target)
+        how = way(facts, names, target, names.is_loaded_after(target.id, node.value))
+        _warn_of_shared(facts, found, names, node.value, target, how)
         if how is not How.BIND:
             found.statements.append((node, how))
         elif names.binding(target).other:

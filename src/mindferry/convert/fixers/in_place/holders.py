@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from ....read.uses import Use
 from ...facts import Facts
-from ..bindings import CERTAIN_VIEWS, Names
+from ..bindings import PERHAPS_VIEWS, VIEWS, Names
 
 KEEPING = frozenset(
     "append add insert extend setdefault put appendleft".split()
 )  # methods that keep what they are given
 
 
-SHARING = (CERTAIN_VIEWS - {"detach"}) | {"numpy"}
+SHARING = VIEWS | PERHAPS_VIEWS | {"numpy"}
 
 
 def is_held(facts: Facts, names: Names, base: ast.Name) -> bool:
@@ -25,28 +25,60 @@ def is_held(facts: Facts, names: Names, base: ast.Name) -> bool:
 
 
 def views(facts: Facts, names: Names, base: ast.Name) -> Iterator[str]:
-    """Names that were bound to a view of it since, and are read below: `flat = x.view(-1)`."""
+    """Names that were bound to a view of it since, and are read below: `flat = x.view(-1)`, `row = x[0]`, `old = x.data`."""
     for statement in _since_bound(facts, names, base):
         match statement:
-            case ast.Assign(
-                targets=[ast.Name(id=other)],
-                value=ast.Call(func=ast.Attribute(attr=name, value=ast.Name(id=viewed))),
-            ) if viewed == base.id != other and name in SHARING:
-                if names.is_loaded_after(other, base):
-                    yield other
+            case ast.Assign(targets=[target], value=value):
+                for other, made in _pairs(target, value):
+                    is_other = other != base.id and _is_view_of(facts, made, base.id)
+                    if is_other and names.is_loaded_after(other, base):
+                        yield other
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """The names that an assignment binds, each with its value, or with that of which it is a part."""
+    match target, value:
+        case ast.Name(id=name), _:
+            yield name, value
+        case (ast.Tuple(elts=names), ast.Tuple(elts=values)) if len(names) == len(values):
+            for one, own in zip(names, values, strict=True):
+                yield from _pairs(one, own)
+        case ast.Tuple(elts=names), _:
+            yield from ((each.id, value) for each in names if isinstance(each, ast.Name))
+
+
+def _is_view_of(facts: Facts, value: ast.expr, name: str) -> bool:
+    while not isinstance(value, ast.Name):
+        match value:
+            case ast.Call(func=ast.Attribute(attr=member, value=viewed)) | ast.Attribute(attr=member, value=viewed):
+                if member not in SHARING:
+                    return False
+            case ast.Subscript(value=viewed, slice=index):
+                if facts.reading.type(index).kind in ("tensor", "list"):
+                    return False
+            case _:
+                return False
+        value = viewed
+    return value.id == name
 
 
 def is_for_the_caller(facts: Facts, node: ast.Name) -> bool:
     """Without gradients, in a function named like trunc_normal_, or where a call of this file says so, arguments are changed for the caller to see."""
+    function = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
+    name = getattr(function, "name", "")
+    is_named_so = name.endswith("_") and not name.endswith("__")
+    return is_named_so or is_without_gradients(facts, node) or _is_read_by_caller(facts, node)
+
+
+def is_without_gradients(facts: Facts, node: ast.AST) -> bool:
+    """Under `with torch.no_grad():`, or in a function that is decorated so."""
     function = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
     marks: list[ast.expr] = list(getattr(function, "decorator_list", []))
     block = facts.enclosing(node, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
     while isinstance(block, ast.With):
         marks += [item.context_expr for item in block.items]
         block = facts.enclosing(block, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
-    is_off = any(facts.is_use(Use.NO_GRADIENT, each.func if isinstance(each, ast.Call) else each) for each in marks)
-    name = getattr(function, "name", "")
-    return is_off or (name.endswith("_") and not name.endswith("__")) or _is_read_by_caller(facts, node)
+    return any(facts.is_use(Use.NO_GRADIENT, each.func if isinstance(each, ast.Call) else each) for each in marks)
 
 
 def _is_read_by_caller(facts: Facts, base: ast.Name) -> bool:
@@ -179,13 +211,17 @@ def _is_other_branch(facts: Facts, use: ast.AST, base: ast.AST) -> bool:
 def _around(facts: Facts, use: ast.Name) -> Iterator[ast.AST]:
     """The statement and the call that it is an immediate part of, or that its list or dict is."""
     node: ast.AST | None = facts.parents.get(use)
-    while isinstance(node, ast.Tuple | ast.List | ast.Dict | ast.Set | ast.Attribute | ast.keyword):
+    while isinstance(
+        node, ast.Tuple | ast.List | ast.Dict | ast.Set | ast.Attribute | ast.keyword | ast.Subscript
+    ) and not isinstance(getattr(node, "ctx", None), ast.Store):
         node = facts.parents.get(node)
     if isinstance(node, ast.Assign | ast.AnnAssign):
         yield node
     elif isinstance(node, ast.Call):
         yield node
         parent = facts.parents.get(node)
+        while isinstance(parent, ast.Attribute | ast.Call | ast.Subscript):  # x.unsqueeze(0).expand(2, 3)
+            parent = facts.parents.get(parent)
         if isinstance(parent, ast.Assign):
             yield parent
 

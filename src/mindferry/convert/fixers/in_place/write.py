@@ -12,9 +12,14 @@ from ...facts import Facts
 from ...plan import LAYER_PARAMETER, Edit, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts
 from ..bindings import Names
 from .candidates import COLLECTIVES
-from .find import How, InPlaceChange
+from .find import InPlaceChange
+from .ways import How
 
-WRITERS = {How.ASSIGN: "mindspore.ops.assign", How.OVERWRITE: "compat.overwrite"}
+WRITERS = {
+    How.ASSIGN: "mindspore.ops.assign",
+    How.OVERWRITE: "compat.overwrite",
+    How.WRITE_THROUGH: "compat.write_through",
+}
 PLAIN_TYPES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call)
 
 

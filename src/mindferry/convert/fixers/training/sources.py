@@ -35,7 +35,7 @@ def differentiable(facts: Facts, chosen: list[ast.stmt]) -> list[ast.stmt]:
             carrying -= flow.writes(statement)
         elif carries(facts, statement) or flow.reads(statement, with_gradient=True) & carrying:
             result.append(statement)
-            carrying |= flow.writes(statement)
+            carrying |= flow.writes(statement) | facts.derived(changed_by_callees).get(statement, set())
         elif not isinstance(statement, ast.AugAssign):
             carrying -= flow.writes(statement)
     return result
@@ -219,6 +219,9 @@ def changed_by_callees(facts: Facts) -> dict[ast.stmt, set[str]]:
     for statement in facts.source.of(ast.Expr):
         if not isinstance(call := statement.value, ast.Call):
             continue
+        if facts.reading.type(call.func).kind == "instance" and calls_network(facts, call):
+            found[statement] = _asked_for_results(facts, statement)
+            continue
         function = facts.derived(_definitions).get((ast.FunctionDef, _called_definition(facts, call)))
         if isinstance(function, ast.FunctionDef):
             names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
@@ -228,6 +231,31 @@ def changed_by_callees(facts: Facts) -> dict[ast.stmt, set[str]]:
             given = [value for name, value in zip(names, call.args, strict=False) if name in known[function]]
             found[statement] = {flow.key(each) for each in given} - {""}
     return found
+
+
+def _asked_for_results(facts: Facts, statement: ast.stmt) -> set[str]:
+    """`model(img)` alone: networks keep what they compute, and `m.loss`, or `for m in kept: m.loss`, asks them for it."""
+    scope = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
+    nodes = make_leaf_parameters.own_nodes(scope)
+    asked = {
+        flow.key(each.value)
+        for each in nodes
+        if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load) and _is_kept_result(facts, each)
+    }
+    held = {
+        flow.key(each.iter)
+        for each in nodes
+        if isinstance(each, ast.For | ast.comprehension)
+        and not asked.isdisjoint(part.id for part in walk(each.target) if isinstance(part, ast.Name))
+    }
+    return (asked | held) - {"", "self"}
+
+
+def _is_kept_result(facts: Facts, node: ast.Attribute) -> bool:
+    """An attribute that is no method, of something that is no tensor and no module of Python's."""
+    parent, owner = facts.parents.get(node), facts.reading.type(node.value)
+    is_called = isinstance(parent, ast.Call) and parent.func is node
+    return not is_called and not owner.is_tensor and owner.kind in ("instance", "unknown")
 
 
 def _called_definition(facts: Facts, call: ast.Call) -> str:

@@ -10,11 +10,11 @@ import pytest
 
 from mindferry.convert import convert_project
 from mindferry.convert.render.fixed_locals import with_fixed_locals
-from mindferry.convert.render.folded import reflowed, simplified
+from mindferry.convert.render.fold_constants import reflowed, simplified
+from mindferry.convert.render.helper_parts import NEEDED, part_names
 from mindferry.convert.render.helper_use import use_of
 from mindferry.convert.render.helpers_module import library, render
-from mindferry.convert.render.parts import NEEDED, part_names
-from mindferry.convert.render.specialised import HOOKS, specialised
+from mindferry.convert.render.specialise_helpers import HOOKS, specialised
 
 OUTSIDE = ("pickle.", "json.", "collections.", "dict", "list", "io.")
 

@@ -41,7 +41,7 @@ from .render.comments import keep_comments
 from .render.helpers_module import SETTINGS
 from .render.imports import HelpersImport, Imports, fill_empty_blocks
 from .render.mark_findings import mark_findings
-from .render.requoted import requote
+from .render.requote_strings import requote
 from .render.split_lines import apart
 from .render.write import PlanWriter
 from .run_rule import UNBOUND, run_rule

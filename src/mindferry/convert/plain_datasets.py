@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ..read.source import Source, Unreadable
 from .code_words import Text
-from .render.parts import looks_like_dataset
+from .render.helper_parts import looks_like_dataset
 
 BASE = "Dataset"
 JOINS = frozenset({"sum", "reduce", "add"})

@@ -34,7 +34,7 @@ from ..progress import Advance
 from ..read.source import Unreadable, is_script
 from ..read.symbols import Symbols
 from ..suggest import suggest_network
-from .brought import (
+from .brought_libraries import (
     Libraries,
     as_library,
     bring_libraries,

@@ -104,7 +104,7 @@ def _moved(file: ProjectFile, root: str) -> ProjectFile:
 def _plain(package: Package, reach: Reach) -> dict[str, bytes]:
     folder = f"{FOLDER}/{PACKAGE}"
     plain = {
-        f"{FOLDER}/__init__.py": files("mindferry.library").joinpath("carried.py").read_bytes(),
+        f"{FOLDER}/__init__.py": files("mindferry.library").joinpath("ported_init.py").read_bytes(),
         f"{folder}/__init__.py": b"",
         f"{folder}/NOTICE.md": notice_text([package], reach, "TensorFlow").replace("(keras/", "(").encode("utf-8"),
     }

@@ -18,6 +18,7 @@ from ..errors import MindferryError
 from ..files import read_regular
 from ..layout import LARGEST_CODE, Layout, ProjectFile
 from ..read.source import Source, Unreadable
+from .asked_names import Wishes
 from .cache import kept_text
 from .conflicts import version_conflicts
 from .cut import Cut, is_bare, lazy_text
@@ -25,9 +26,8 @@ from .gates import Gates
 from .notice import notice_text
 from .packages import Package, find_package
 from .reach import Reach
-from .required import Installed, with_required
+from .required_packages import Installed, with_required
 from .sources import Module, Sources
-from .wishes import Wishes
 
 FOLDER = "ported"
 LIMIT = 400  # modules
@@ -154,7 +154,7 @@ def _cut_text(reach: Reach, name: str, outside: Callable[[str], str], gates: Gat
 
 def _plain(packages: list[Package], reach: Reach) -> dict[str, bytes]:
     plain = {
-        f"{FOLDER}/__init__.py": files("mindferry.library").joinpath("carried.py").read_bytes(),
+        f"{FOLDER}/__init__.py": files("mindferry.library").joinpath("ported_init.py").read_bytes(),
         f"{FOLDER}/NOTICE.md": notice_text(packages, reach).encode("utf-8"),
     }
     for package in packages:

@@ -12,7 +12,7 @@ from ..foreign import text_of
 from ..layout import Layout
 from ..versions import REQUIREMENT, REQUIREMENTS_FILE, package_name, requirements_in, satisfies
 from .packages import Package
-from .required import Installed
+from .required_packages import Installed
 
 NOTICE = "ported/NOTICE.md"
 LARGEST = 200_000  # letters of a list of requirements

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from .gates import GATE, Gates
 from .names import Definition, annotations_of, own_names
 from .reach import Reach
-from .reached import Reached
+from .reached_parts import Reached
 from .sources import Module, is_type_checking
 
 UNMENTIONED = "nothing that the project reaches mentions it"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 
 from .lookup import Lookup
-from .reached import Left
+from .reached_parts import Left
 from .sources import Sources
 from .substitute import Definition, stand_in
 

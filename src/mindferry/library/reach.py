@@ -12,7 +12,7 @@ from .lookup import Lookup
 from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names, pattern_of_built
 from .names import sets_documentation as is_documentation
 from .only_for import OnlyFor
-from .reached import Left, Reached
+from .reached_parts import Left, Reached
 from .registries import Registries, named_places, registered_by
 from .sources import Import, Module, Sources, bound_names, inner_imports, is_star_of, root_name
 

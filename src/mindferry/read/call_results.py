@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from .imported import imported_by_call
+from .import_calls import imported_by_call
 from .symbols import Kinds, Symbols
 from .types import (
     BOOL,

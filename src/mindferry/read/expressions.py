@@ -9,10 +9,10 @@ from typing import Any
 
 from .call_results import NUMBER, CallResults, iterated
 from .guesses import looks_like_space, name_of
-from .handed_over import note_handed_over
+from .handed_functions import note_handed_over
 from .networks import is_mode_call, is_named_like_network
 from .observed import Span, span_of
-from .promises import promised
+from .promised_types import promised
 from .scope import Scope
 from .symbols import Symbols
 from .types import (

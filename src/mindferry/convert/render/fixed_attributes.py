@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ...read.walk import walk
-from .folded import NOTHING, WIDTH, Offsets, constant, in_strings, parsed
+from .fold_constants import NOTHING, WIDTH, Offsets, constant, in_strings, parsed
 from .helper_use import ProjectUse
 
 # mindferry's own watched runs replay other workers' batches through a loader's settings, and read an optimizer's groups.

@@ -8,7 +8,7 @@ import itertools
 from collections import Counter
 
 from ...read.walk import walk
-from .folded import NOTHING, WITH_BLOCKS, Offsets, Span, blocks_of, constant, in_strings, parsed
+from .fold_constants import NOTHING, WITH_BLOCKS, Offsets, Span, blocks_of, constant, in_strings, parsed
 
 PURE_MODULES = {"ops", "math", "np", "ms"}
 WRITING = ("assign", "Apply", "Adam", "print", "set_", "random", "seed")

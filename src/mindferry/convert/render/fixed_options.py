@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from ...read.walk import walk
-from .folded import NOTHING, WIDTH, Offsets, Span, constant, in_strings, laid_out, parsed
+from .fold_constants import NOTHING, WIDTH, Offsets, Span, constant, in_strings, laid_out, parsed
 from .helper_use import ProjectUse
 
 BASE = "GradientOptimizer"

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...read.source import NEGATIVE_INFINITIES, is_negative_infinity
 from ...read.walk import by_kind
-from .folded import NOTHING, constant
+from .fold_constants import NOTHING, constant
 
 UNKNOWN = "?"
 STATE = {"state_dict", "load_state_dict"}

@@ -11,12 +11,12 @@ from importlib.resources import files
 
 from ...errors import MindferryError
 from ...read.walk import walk
-from .folded import parsed
+from .fold_constants import parsed
+from .helper_parts import with_parts
 from .helper_use import ProjectUse
 from .import_lines import sorted_imports
-from .parts import with_parts
 from .short_forms import short_forms
-from .specialised import names_taken, specialised
+from .specialise_helpers import names_taken, specialised
 from .used_tables import with_used_entries
 from .write_dispatchers import dispatchers
 

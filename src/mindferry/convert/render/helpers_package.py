@@ -21,7 +21,7 @@ from .helpers_module import (
     with_settings,
 )
 from .import_lines import sorted_imports
-from .specialised import names_taken
+from .specialise_helpers import names_taken
 
 LONGEST = 300  # lines of a module that stands alone
 DISPATCH = "values"  # what asks a value at run time which framework's method it has

@@ -6,7 +6,7 @@ import ast
 import sys
 from collections.abc import Iterable
 
-from .folded import WIDTH
+from .fold_constants import WIDTH
 
 
 def sorted_imports(statements: Iterable[str]) -> str:

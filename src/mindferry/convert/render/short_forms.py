@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 
+from .helper_parts import NEEDED, TRAINERS
 from .helper_use import CallShape, ProjectUse
-from .parts import NEEDED, TRAINERS
 
 PREFIX = "Short"
 OPTIMIZERS = {"Adam", "AdamW", "SGD", "RMSprop", "Adagrad", "Adadelta", "Adamax", "RAdam", "Rprop"}

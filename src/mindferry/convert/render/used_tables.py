@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ...read.walk import walk
 from .helper_use import ProjectUse
-from .specialised import reachable, without_methods
+from .specialise_helpers import reachable, without_methods
 
 TABLE = re.compile(r"[A-Z][A-Z_]+ = ")
 WIDTH = 120

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..apis.torch._served import SERVED_PARTS
 from .checkpoints import config_beside, kind_named, kinds_of, parts_beside
 from .names import chain_of
-from .opened import patterns_in, used_as_values
+from .opened_modules import patterns_in, used_as_values
 from .reach import Reach
 from .sources import Module, Sources, bound_names
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from ...read.walk import walk
 from .fixed_locals import with_fixed_locals
-from .folded import Offsets, parsed, simplified
+from .fold_constants import Offsets, parsed, simplified
 from .helper_use import ProjectUse
 
 GRADIENT_HELPERS = {

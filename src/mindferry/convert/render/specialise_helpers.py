@@ -15,7 +15,7 @@ from ...read.walk import walk
 from .fixed_attributes import WATCHED, is_class, with_fixed_attributes
 from .fixed_locals import with_fixed_locals
 from .fixed_options import with_fixed_options
-from .folded import (
+from .fold_constants import (
     WIDTH,
     Offsets,
     Span,
@@ -27,7 +27,7 @@ from .folded import (
     substituted,
 )
 from .helper_use import UNKNOWN, CallShape, ProjectUse, literal_of, shape_of
-from .inlined import with_inlined
+from .inline_helpers import with_inlined
 
 # mindferry's own watched runs wrap these.
 WRAPPED = {"loss_and_gradients", "add_gradients", "value_and_gradients", "random_numbers", "backward", "prepare_cpu"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mindferry.convert.render.inlined import with_inlined
+from mindferry.convert.render.inline_helpers import with_inlined
 
 LINE = 'def half(x, by):\n    """Half of it."""\n    return x / by\n'
 

@@ -80,7 +80,7 @@ def test_the_stand_in_for_einx_permutes_reduces_and_looks_up() -> None:
 
 def test_torchvision_comes_along_for_networks_that_derive_from_its_own(tmp_path: Path) -> None:
     from mindferry.library.packages import find_package
-    from mindferry.library.required import builds_on_vision
+    from mindferry.library.required_packages import builds_on_vision
 
     site = tmp_path / "site"
     install(site, "deriving", {"net.py": "from torchvision.models.resnet import ResNet\n", "__init__.py": ""})

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Collection, Mapping
 
 from ...read.walk import walk
-from .folded import WIDTH, Offsets, in_strings, parsed
+from .fold_constants import WIDTH, Offsets, in_strings, parsed
 
 SIMPLE = (ast.Name, ast.Constant, ast.Attribute)
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.Dict)

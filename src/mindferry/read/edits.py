@@ -90,15 +90,24 @@ class Edits:
                 self._report(start, f"what {self._owner} writes is lost in what {covering.owner} wrote")
             return
         self._count += 1
-        for row, low, high in self._slices(start, end):
-            inside = [edit for edit in row[low:high] if _inside(edit, start, end)]
-            if inside:
-                row[low:high] = [edit for edit in row[low:high] if not _inside(edit, start, end)]
-                self._forget(inside)
-            for edit in inside if not swallows else ():
-                if not self._may_drop(edit):
-                    self._report(edit.start, f"what {edit.owner} wrote is lost in what {self._owner} writes")
+        slices = list(self._slices(start, end))
+        inside = [edit for row, low, high in slices for edit in row[low:high] if _inside(edit, start, end)]
+        gone = set(inside) - self._put_around(inside, start, end, text)
+        for row, low, high in slices if gone else ():
+            row[low:high] = [edit for edit in row[low:high] if edit not in gone]
+        self._forget([edit for edit in inside if edit in gone])
+        for edit in inside if not swallows else ():
+            if edit in gone and not self._may_drop(edit):
+                self._report(edit.start, f"what {edit.owner} wrote is lost in what {self._owner} writes")
         self._add(_Edit(start, 1, 0, end, self._count, text, self._owner, -1))
+
+    def _put_around(self, edits: list[_Edit], start: int, end: int, text: str) -> set[_Edit]:
+        """What others put around the very span that the dropper replaces, and its text does not hold: it stands around the new text too."""
+        if self._owner != self._dropper:
+            return set()
+        wraps = [each for each in edits if each.owner != self._owner and _is_around(each, start, end)]
+        owners = {each.owner for each in wraps if each.text.strip() not in text}
+        return {each for each in wraps if each.owner in owners}
 
     def _may_drop(self, edit: _Edit) -> bool:
         """Its own, or one whose text it has taken along."""
@@ -202,6 +211,12 @@ def _put(edit: _Edit, rows: dict[int, list[_Edit]], blocks: list[int]) -> None:
         bisect.insort(blocks, block)
     else:
         bisect.insort(row, edit)
+
+
+def _is_around(edit: _Edit, start: int, end: int) -> bool:
+    """Whether it is a prefix or a suffix of exactly this span."""
+    edges = (edit.start, edit.reach) if edit.side else (edit.reach, edit.start)
+    return edit.end == edit.start and edges == (start, end)
 
 
 def _inside(edit: _Edit, start: int, end: int) -> bool:

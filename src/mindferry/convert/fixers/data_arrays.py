@@ -19,6 +19,7 @@ from .data_loaders import makes_arrays, value_of
 FLOATS = frozenset(
     "float double half rand randn zeros ones FloatTensor DoubleTensor linspace sqrt exp log sin cos".split()
 )
+OF_FLOATS = frozenset("sqrt exp log log1p sin cos tanh".split())
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -148,26 +149,40 @@ def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
 
 
 def _keep_single_precision(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
-    """`labels * 0.5`, `image / 255`: of integers, torch makes float32 and numpy float64."""
-    for node in (each for root in zone for each in facts.source.walk(root) if isinstance(each, ast.BinOp)):
-        sides = [node.left, node.right]
-        is_floating = isinstance(node.op, ast.Div) or any(facts.reading.type(each).kind == "float" for each in sides)
-        for side in sides if is_floating else []:
-            if facts.reading.type(side).is_tensor and not _is_float(facts, side):
-                yield InsertBefore(side, lambda texts: f"{texts.name('compat.float_operand')}(")
-                yield InsertAfter(side, ")")
+    """`labels * 0.5`, `image / 255`, `torch.sqrt(rows)`: of integers, torch makes float32 and numpy float64."""
+    for node in (each for root in zone for each in facts.source.walk(root)):
+        for value in _made_floats(facts, node):
+            if facts.reading.type(value).is_tensor and not _is_float(facts, value):
+                yield InsertBefore(value, lambda texts: f"{texts.name('compat.float_operand')}(")
+                yield InsertAfter(value, ")")
+
+
+def _made_floats(facts: Facts, node: ast.AST) -> list[ast.expr]:
+    """What an operation makes floats of, whatever it is given."""
+    match node:
+        case ast.BinOp(left=left, right=right, op=operator):
+            is_floating = any(facts.reading.type(each).kind == "float" for each in (left, right))
+            return [left, right] if is_floating or isinstance(operator, ast.Div) else []
+        case ast.Call(func=ast.Attribute(attr=name, value=owner), args=[other]) if name in ("mul", "add", "sub", "div"):
+            return [owner] if name == "div" or facts.reading.type(other).kind == "float" else []
+        case ast.Call(func=ast.Attribute(attr=name, value=owner), args=given) if name in OF_FLOATS:
+            return [owner if facts.reading.type(owner).is_tensor else value for value in given[:1] or [owner]]
+    return []
 
 
 def _is_float(facts: Facts, node: ast.expr) -> bool:
     """Whether the code itself says that the tensor holds floats."""
     match node:
+        case ast.BinOp(op=ast.Div()):
+            return True  # by now
         case ast.BinOp(left=left, right=right):
             return any(_is_float(facts, each) or facts.reading.type(each).kind == "float" for each in (left, right))
         case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner):
             return _is_float(facts, inner)
         case ast.Call(func=ast.Attribute(attr=name)):
-            types = [type_name(each) for each in (*node.args, *(key.value for key in node.keywords))]
-            return name in FLOATS or any(each.startswith("float") for each in types)
+            given = [type_name(each) for each in (*node.args, *(key.value for key in node.keywords))]
+            types = [each for each in given if each]
+            return any(each.startswith("float") for each in types) if types else name in FLOATS
     return False
 
 

@@ -83,3 +83,12 @@ def test_a_module_that_can_not_be_read_is_named(tmp_path: Path) -> None:
     project(tmp_path / "project", {"net.py": "from gadget import Net, extra\n\nnet = Net()\n"})
     (found,) = left_behind(tmp_path, "gadget")
     assert "gadget.broken" in found.message and "it can't be read" in found.message
+
+
+def test_compiled_code_that_the_package_itself_imports_is_named(tmp_path: Path) -> None:
+    package = NETWORK + "\nfrom . import _C\n\ndef fast(x):\n    return _C.run(x)\n"
+    install(tmp_path / "site", "gadget", {"__init__.py": package})
+    (tmp_path / "site/gadget/_C.cpython-311-x86_64-linux-gnu.so").write_bytes(b"\x7fELF")
+    project(tmp_path / "project", {"net.py": "from gadget import Net, fast\n\nnet = Net()\n"})
+    (found,) = left_behind(tmp_path, "gadget")
+    assert "gadget._C" in found.message and "it is compiled code" in found.message

@@ -87,7 +87,8 @@ class Reach:
         if name in module.bound:
             for statement in [*module.bound[name], *module.effects.get(name, ())]:
                 self._take(reached, statement, name)
-            if self.lookup.is_module(module_name, name):
+            is_compiled = module.is_package and self._is_compiled(f"{module_name}.{name}")
+            if is_compiled or self.lookup.is_module(module_name, name):
                 self.ask_module(f"{module_name}.{name}")
         elif (star := self.lookup.star_of(module.stars, name)) is not None:
             reached.statements.update(each for each in module.tree.body if is_star_of(module, each, star))

@@ -278,7 +278,7 @@ def test_an_image_that_was_not_made_an_array_says_so(both: Both) -> None:
     from PIL import Image
 
     ours = both(source)[1]
-    with pytest.raises(TypeError, match=r"found Image.*ToTensor"):
+    with pytest.raises(TypeError, match=r"batch of Image.*ToTensor"):
         list(ours.loader([Image.new("L", (2, 2))] * 2))
 
 

@@ -79,6 +79,7 @@ PROGRAMS = {
 # Not Python to run here, with the reason.
 OTHER = {
     "--record-graphs": "an option of mindferry's",
+    "table.assign(tf.tensor_scatter_nd_update(table, [[0, 1]], [5.0]))": "of the Keras project",
     "model.load_weights(path)": "of the Keras project",
     "save": "a word of the Keras project",
     "with torch.no_grad():": "of the torch project",

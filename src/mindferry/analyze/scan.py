@@ -96,10 +96,18 @@ def scan(reading: Reading, path: str, rules: Table, own: str) -> FileScan:
         if isinstance(node, ast.Call):
             result.calls.append(CallSite(callee(node, reading, rules), node, homes[node]))
         elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
-            api = _used_api(node, reading, rules, node in called, node in inner)
+            api = _used_api(node, reading, rules, node in called, node in inner) or _without_entry(result, node)
             if api:
                 result.apis.append((api, node))
     return result
+
+
+def _without_entry(scan: FileScan, node: ast.Attribute | ast.Name) -> str:
+    """A tensor's method that no entry answers for, of something that the function shows to be a tensor."""
+    if not isinstance(node, ast.Attribute) or scan.reading.type(node.value).kind != "unknown":
+        return ""
+    api = scan.framework.of_tensor(node.attr)
+    return api if scan.uses.has(Use.NO_ENTRY, api) and scan.is_tensor(node.value) else ""
 
 
 def callee(node: ast.Call, reading: Reading, rules: Table) -> str:

@@ -47,11 +47,23 @@ def _makes_empty(node: ast.Call) -> bool:
 
 def joins_open_slices(reading: Reading, node: ast.expr | None) -> bool:
     """`cat((x[..., :start], y, x[..., end:]))`: a part may be empty, and MindSpore has no gradient of an empty slice."""
-    for each in node.elts if isinstance(node, ast.List | ast.Tuple) else ():
-        values = assigned_values(reading, each) if isinstance(each, ast.Name) else [each]
-        if any(_is_open_slice(value) for value in values):
-            return True
-    return False
+    parts = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+    named = reading.once(_names_of_open_slices)
+    return any(
+        (each.id, function_around(reading, each)) in named if isinstance(each, ast.Name) else _is_open_slice(each)
+        for each in parts
+    )
+
+
+def _names_of_open_slices(reading: Reading) -> set[tuple[str, ast.AST | None]]:
+    """Names, and the functions that they are of."""
+    return {
+        (target.id, function_around(reading, each))
+        for each in reading.source.of(ast.Assign)
+        if _is_open_slice(each.value)
+        for target in each.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _is_open_slice(node: ast.AST) -> bool:

@@ -22,7 +22,7 @@ def plan(facts: Facts) -> Iterator[Change]:
             span = _index_alone(facts, call) if _has_one_dimension(facts, call) else None
             if span is not None and not _is_in_data(facts, call):
                 yield UseRule(call, rule)
-                yield ReplaceSpan(*span, "")
+                yield ReplaceSpan(*span)
 
 
 def _is_in_data(facts: Facts, call: ast.Call) -> bool:
@@ -40,20 +40,18 @@ def _has_one_dimension(facts: Facts, call: ast.Call) -> bool:
     return isinstance(value, ast.Constant) and type(value.value) is int and None not in given
 
 
-def _index_alone(facts: Facts, call: ast.Call) -> tuple[int, int] | None:
-    """What goes: the target that nobody reads, or the subscript."""
+def _index_alone(facts: Facts, call: ast.Call) -> tuple[int, int, str] | None:
+    """What goes, the target that nobody reads or the subscript, and what stands there instead."""
     parent, source = facts.parents[call], facts.source
     match parent:
         case ast.Subscript(slice=ast.Constant(value=1)) if parent.value is call:
-            return source.end(call), source.end(parent)
-        case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=name), wanted])], value=value) if value is call:
-            tuple_ = parent.targets[0]
-            scope = facts.enclosing(parent, ast.FunctionDef, ast.AsyncFunctionDef) or source.tree
-            is_read = any(
-                isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-                for node in ast.walk(scope)
-            )
-            is_bare = source.data[source.start(tuple_) : source.start(tuple_) + 1] not in (b"(", b"[")
-            if name == UNUSED and not is_read and is_bare and isinstance(wanted, ast.Name | ast.Attribute):
-                return source.start(tuple_), source.start(wanted)
+            return source.find_token(b"[", source.end(call), source.end(parent)), source.end(parent), ""
+        case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=name), wanted]) as both], value=value) if value is call:
+            if name == UNUSED and isinstance(wanted, ast.Name | ast.Attribute) and not _is_read(facts, parent, name):
+                return source.start(both), source.end(both), source.text(wanted)
     return None
+
+
+def _is_read(facts: Facts, statement: ast.Assign, name: str) -> bool:
+    scope = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
+    return any(isinstance(each.ctx, ast.Load) for each in facts.source.named_within(name, scope))

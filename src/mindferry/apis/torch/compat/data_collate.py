@@ -27,7 +27,9 @@ def collate_arrays(batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         return [collate_arrays(list(column)) for column in zip(*batch)]
     if not isinstance(first, (ms.Tensor, np.ndarray, np.generic, int, float)) or np.asarray(first).dtype.kind in "SUO":
-        raise TypeError(f"a batch holds numbers, arrays, dicts or lists, not {type(first).__name__}: give a collate_fn")
+        raise TypeError(
+            f"no batch of {type(first).__name__}: make it an array (an image by ToTensor), or give a collate_fn"
+        )
     return np.stack([each.asnumpy() if isinstance(each, ms.Tensor) else each for each in batch])
 
 

@@ -30,7 +30,8 @@ def views(facts: Facts, names: Names, base: ast.Name) -> Iterator[str]:
         match statement:
             case ast.Assign(targets=[target], value=value):
                 for other, made in _pairs(target, value):
-                    is_other = other != base.id and _is_view_of(facts, made, base.id)
+                    is_alias = isinstance(made, ast.Name)  # another name of the same tensor: see is_held
+                    is_other = other != base.id and not is_alias and _is_view_of(facts, made, base.id)
                     if is_other and names.is_loaded_after(other, base):
                         yield other
 

@@ -65,6 +65,7 @@ class Use(Enum):
     SEARCH_BY_CONDITION = "search by condition"  # if it is given nothing but the condition
     SELECTION = "selection"  # gives as many as there are, perhaps none
     SUM = "sum"  # adds up, perhaps nothing
+    ARRANGES_MEMORY = "arranges memory"  # methods of layers, by their bare names
     REPEAT = "repeat"  # by numbers
     JOIN = "join"
     STACK = "stack"

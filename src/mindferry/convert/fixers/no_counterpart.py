@@ -20,6 +20,8 @@ LOOKED_AT = frozenset({ast.Assign, ast.BoolOp, ast.FunctionDef, ast.AsyncFunctio
 
 
 def plan(facts: Facts) -> Iterator[Change]:
+    for statement in _memory_calls(facts):
+        yield claim_all(statement)
     for node in facts.derived(_looked_at):
         if isinstance(node, Definition):
             for decorator in node.decorator_list:
@@ -28,6 +30,15 @@ def plan(facts: Facts) -> Iterator[Change]:
         elif _is_setting(facts, node):
             yield claim_all(node)
     yield AtEnd(partial(_write, facts))
+
+
+def _memory_calls(facts: Facts) -> Iterator[ast.Expr]:
+    """`self.rnn.flatten_parameters()`: only where torch's kernels find the weights is arranged there."""
+    framework = facts.framework
+    for call in facts.source.calls_named(*framework.uses.exact.get(Use.ARRANGES_MEMORY, ())):
+        statement = facts.parents.get(call)
+        if isinstance(statement, ast.Expr) and isinstance(call.func, ast.Attribute) and not call.args:
+            yield statement
 
 
 def _looked_at(facts: Facts) -> list[ast.AST]:
@@ -48,6 +59,11 @@ def _is_idle(facts: Facts, decorator: ast.expr) -> bool:
 
 def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
     source = facts.source
+    for statement in _memory_calls(facts):
+        before = source.text(statement)
+        is_alone = len(facts.block_of(statement)) == 1
+        yield ReplaceNode(statement, "pass") if is_alone else RemoveStatement(statement)
+        yield facts.record(statement, "memory", before, "")
     for node in facts.derived(_looked_at):
         if isinstance(node, ast.Assign) and _is_setting(facts, node):
             yield from _remove_setting(facts, node)

@@ -58,7 +58,7 @@ def replaced_dropout(cell: Cell, function: Callable[..., Tensor]) -> Iterator[No
     from mindspore import mint, ops
 
     cells = [c for _, c in cell.cells_and_names() if is_dropout(c) and c.training]
-    homes = (vars(ops), vars(mint.nn.functional), *_helpers(cell), *own_files(cell))
+    homes = (vars(ops), vars(mint.nn.functional), *helper_files(cell), *own_files(cell))
     places = [
         (home, name)
         for home in {id(each): each for each in homes}.values()
@@ -94,7 +94,7 @@ def _named_dropout(home: dict[str, Any]) -> tuple[str, ...]:
     return tuple(name for name in home if "dropout" in name and name.islower())
 
 
-def _helpers(cell: Cell) -> list[dict[str, Any]]:
+def helper_files(cell: Cell) -> list[dict[str, Any]]:
     """The names of every ms_compat that the cells use. Not from sys.modules alone: a test may have let go of it there."""
     used = own_files(cell)
     modules = [

@@ -1,23 +1,25 @@
 """The conversion's random numbers: those that the reference drew, found by the path of the module that draws, else by their order.
 
 Dropout cells and functions multiply by the reference's masks. Every other function that draws hands out the reference's uniform or
-normal numbers, brought to its own interval or spread.
+normal numbers, brought to its own interval or spread. Helpers that draw with numpy get a generator that does so.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from .mindspore_dropout import is_dropout, multiply, other_unit, own_files, replaced_dropout
+from .mindspore_dropout import helper_files, is_dropout, multiply, other_unit, own_files, replaced_dropout
 
 Cell = Any
 Tensor = Any
 Problem = Callable[[str, str], None]  # path, what is wrong
+HOST_RANDOM = "host_random"  # the helper that makes a generator of numpy's for one call
 
 
 @dataclass(slots=True)
@@ -129,9 +131,12 @@ def _replaced_draws(cell: Cell, here: Callable[[], str], draws: Stock, lost: lis
     known = [(home, name) for home in (vars(ops), vars(mint)) for name in _drawing_names(home["__name__"])]
     files = {id(each): each for each in own_files(cell) if each is not vars(ops) and each is not vars(mint)}
     known += [(names, name) for names in files.values() for name in names]
-    places = [(names, name, names[name]) for names, name in known if id(names.get(name)) in made]
-    for names, name, value in places:
-        names[name] = made[id(value)][1]
+    generator = _SharedGenerator(here, draws, lost)
+    drawn = [(names, name, made[id(names[name])][1]) for names, name in known if id(names.get(name)) in made]
+    drawn += [(names, HOST_RANDOM, lambda: generator) for names in helper_files(cell) if HOST_RANDOM in names]
+    places = [(names, name, names[name]) for names, name, _ in drawn]
+    for names, name, substitute in drawn:
+        names[name] = substitute
     try:
         yield
     finally:
@@ -171,6 +176,38 @@ def _drawing(
         return finish(numbers, args, options).astype(like.dtype)
 
     return draw
+
+
+class _SharedGenerator:
+    """What the helpers ask of a generator of numpy's, on the reference's uniform numbers."""
+
+    def __init__(self, here: Callable[[], str], draws: Stock, lost: list[str]) -> None:
+        self.here, self.draws, self.lost = here, draws, lost
+
+    def random(self, shape: Sequence[int]) -> Any:
+        import numpy as np
+
+        path, size = self.here(), math.prod(shape)
+        found = self.draws.take(path, size, "uniform")
+        if found is None or found[0].size != size:
+            self.lost.append(path)
+            return np.random.default_rng(0).random(shape)
+        return found[0].astype(np.float64).reshape(shape)
+
+    def integers(self, low: int, high: int, shape: Sequence[int]) -> Any:
+        import numpy as np
+
+        return (low + np.floor(self.random(shape) * (high - low))).astype(np.int64)
+
+    def permutation(self, number: int) -> Any:
+        return self.random((number,)).argsort(kind="stable")
+
+    def __getattr__(self, name: str) -> Any:
+        """Every other distribution is drawn here alone."""
+        import numpy as np
+
+        self.lost.append(self.here())
+        return getattr(np.random.default_rng(0), name)
 
 
 def _as_drawn(numbers: Tensor, args: Any, options: dict[str, Any]) -> Tensor:

@@ -89,6 +89,16 @@ class Capture:
         self._seen[id(tensor)] = (weakref.ref(tensor), tensor._version, key)
 
 
+def written_keys(mode: str, facts: dict[str, Any] | None) -> dict[str, str]:
+    """An output's key -> the one that it was written under: a module that returns its input hands out its input's."""
+    calls = facts["calls"] if facts is not None else ()
+    return {
+        f"{mode}/{call['path']}#{call['call']}.{index}": key
+        for call in calls
+        for index, key in enumerate(call["outputs"])
+    }
+
+
 def plain_arguments(
     function: Any, args: Any, kwargs: dict[str, Any], is_tensor: Callable[[Any], bool]
 ) -> dict[str, Any]:

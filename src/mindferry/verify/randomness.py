@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from .dropout import make_mask, without_dropout
+from .shared_functions import SharedFunctions
 
 Tensor = Any  # torch.Tensor
 KeepMask = Callable[[str, float, Tensor], None]  # path#number, rate, mask
@@ -128,20 +129,16 @@ class _Source:
             self.is_busy = before
 
 
-def first(args: Any, named: dict[str, Any], names: tuple[str, ...], defaults: tuple[Any, ...]) -> list[Any]:
-    """The values of these arguments, given by place, by name or not at all."""
-    return [args[i] if i < len(args) else named.get(n, d) for i, (n, d) in enumerate(zip(names, defaults, strict=True))]
-
-
 @cache
 def _sharing() -> Any:
-    import torch
     from torch.overrides import TorchFunctionMode
 
     class Sharing(TorchFunctionMode):  # type: ignore[misc]
         def __init__(self, source: _Source, dropouts: dict[Any, int], attention: Any, note: Note) -> None:
             super().__init__()
             self.source, self.dropouts, self.attention, self.note = source, dropouts, attention, note
+            self.functions = SharedFunctions(source.draw)
+            self.known = self.functions.known()
 
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             named = kwargs or {}
@@ -153,47 +150,14 @@ def _sharing() -> Any:
                 return self.source.attention(function)(*args, **named)
             name = getattr(function, "__name__", "")
             self.note(name)
-            draw = getattr(self, f"draw_{name.strip('_')}", None) if is_random(function) else None
-            return function(*args, **named) if draw is None else draw(function, args, named)
-
-        def shaped(self, function: Any, args: Any, named: dict[str, Any]) -> Tensor:
-            """What the function returns, without a change to torch's own stream of numbers."""
-            with torch.random.fork_rng(devices=[]):
+            if not self.is_known(function):
                 return function(*args, **named)
+            return getattr(self.functions, name.rstrip("_"))(function, args, named)
 
-        def draw_rand(self, function: Any, args: Any, named: dict[str, Any]) -> Tensor:
-            return self.source.draw("uniform", self.shaped(function, args, named))
-
-        def draw_randn(self, function: Any, args: Any, named: dict[str, Any]) -> Tensor:
-            return self.source.draw("normal", self.shaped(function, args, named))
-
-        draw_rand_like, draw_randn_like = draw_rand, draw_randn
-
-        def draw_bernoulli(self, function: Any, args: Any, named: dict[str, Any]) -> Tensor:
-            given, chance = first(args, named, ("input", "p"), (None, None))
-            is_inplace = function.__name__.endswith("_")
-            chance = 0.5 if chance is None and is_inplace else given if chance is None else chance
-            drawn = (self.source.draw("uniform", given) < chance).to(given.dtype)
-            return given.copy_(drawn) if is_inplace else drawn
-
-        def draw_uniform(self, function: Any, args: Any, named: dict[str, Any]) -> Tensor:
-            given, low, high = first(args, named, ("self", "from", "to"), (None, 0.0, 1.0))
-            return given.copy_(low + (high - low) * self.source.draw("uniform", given))
-
-        def draw_normal(self, function: Any, args: Any, named: dict[str, Any]) -> Tensor:
-            if function.__name__ == "normal_":
-                given, mean, std = first(args, named, ("self", "mean", "std"), (None, 0.0, 1.0))
-                return given.copy_(mean + std * self.source.draw("normal", given))
-            mean, std = first(args, named, ("mean", "std"), (0.0, 1.0))
-            return mean + std * self.source.draw("normal", self.shaped(function, args, named))
-
-    randoms = {torch.rand, torch.randn, torch.rand_like, torch.randn_like, torch.bernoulli, torch.normal}
-    randoms |= {torch.Tensor.bernoulli, torch.Tensor.bernoulli_, torch.Tensor.uniform_, torch.Tensor.normal_}
-
-    def is_random(function: Any) -> bool:
-        try:
-            return function in randoms
-        except TypeError:
-            return False
+        def is_known(self, function: Any) -> bool:
+            try:
+                return function in self.known
+            except TypeError:
+                return False
 
     return Sharing

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,8 +20,8 @@ from typing import Any
 
 from ..frameworks.named_in_code import asks_mode, is_modal, surroundings_asked
 from .alias import alias
-from .capture import Capture, is_tensor
-from .columns import chosen, small_columns
+from .capture import Capture, is_tensor, written_keys
+from .columns import chosen, column_error, small_columns
 from .given import as_type, overwritten
 from .goldenfile import GoldenWriter, RecordError, as_kept
 from .initial import initial_errors
@@ -155,7 +155,8 @@ class Recorder:
         positional, named, watched = self.given(dtype, gradients)
         found: dict[str, list[Any]] = {"masks": [], "draws": []}
         fork = partial(self._fork, which) if self.inside and which != "whole" else None
-        capture = Capture(self.model, mode, partial(self._visit, which), fork, self.is_quick)
+        visit = partial(self._visit, which, written_keys(mode, facts) if which == "whole" else {})
+        capture = Capture(self.model, mode, visit, fork, self.is_quick)
         watch = Watch(self.model, self.is_quick) if not (self.jitter or self.is_measuring) and which != "own" else None
         try:
             jitter = jittering()(self.jitter * 10**6) if self.jitter else contextlib.nullcontext()
@@ -246,7 +247,7 @@ class Recorder:
         for index, axis, columns, place in facts["columns"]:
             if index < len(outputs):
                 right, tensor = self.writer.read(facts["outputs"][index]), outputs[index].detach()
-                found = apart(chosen(right, axis, columns), chosen(tensor, axis, columns), self.errors[place])
+                found = column_error(right, tensor, axis, columns, self.errors[place])
                 self.errors[place][which] = max(found, self.errors[place].get(which, 0.0))
 
     def given(self, dtype: Any, gradients: bool) -> tuple[list[Any], dict[str, Any], dict[int, Tensor]]:
@@ -336,7 +337,8 @@ class Recorder:
         """One of torch's own: what arrives at its output is what is added up for its bias."""
         return type(self.model.get_submodule(path)).__module__.startswith("torch.nn.")
 
-    def _visit(self, which: str, key: str, tensor: Tensor) -> Tensor:
+    def _visit(self, which: str, written: Mapping[str, str], key: str, tensor: Tensor) -> Tensor:
+        key = written.get(key, key)
         self.keep(which, key, tensor)
         tensor = self._pinned(which, key, tensor)
         if tensor.requires_grad and which != "whole" and not tensor.is_complex():

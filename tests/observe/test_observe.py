@@ -252,9 +252,38 @@ def test_a_command_before_another_runs_to_its_end_and_its_files_are_there(tmp_pa
     assert done.returncode == 0 and "saved ['bias', 'weight']" in done.stderr, done.stderr
     first, second = load_observation(tmp_path / "seen").runs
     assert (len(first.losses), first.ended, second.ended) == (40, "itself", "itself")
+    failing = ["python", "train.py", "2", "x", "&&", "python", "sample.py"]
+    for steps in (0, 2):  # 0: to its end, which an error is not
+        done = mindferry("observe", root, "-o", "c", "--steps", steps, "--", *failing, cwd=tmp_path)
+        assert done.returncode == 2 and "no such metric" in done.stderr and not (tmp_path / "c").exists()
     endless = ["python", "train.py", "100000000", "&&", "python", "missing.py"]
     done = mindferry("observe", root, "-o", "b", "--seconds", 4, "--", *endless, cwd=tmp_path)
     assert done.returncode == 2 and "had been stopped by --seconds" in done.stderr
+
+
+LONG = """import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+net = torch.nn.Linear(1000, 1)
+opt = torch.optim.SGD(net.parameters(), lr=1e-4)
+data = TensorDataset(torch.randn(2000, 1).expand(2000, 1000))
+for number, (x,) in enumerate(batch for _ in range(20) for batch in DataLoader(data, batch_size=50)):
+    states = [torch.randn(500 + number, 500) for _ in range(2)]  # 2 MB a step, each of another shape
+    loss = net(x * states[0].mean()).square().mean() + states[1].sum() * 0
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_what_is_kept_of_a_long_run_is_bounded(tmp_path: Path) -> None:
+    """800 steps go through more than 2 GB; the watched process holds a run's first ones alone."""
+    root = project(tmp_path, train=LONG)
+    done = mindferry("observe", root, "-o", "seen", "--steps", 0, "--", "python", "train.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (run,) = load_observation(tmp_path / "seen").runs
+    assert len(run.losses) == 800 and run.peak_memory < 900 << 20
+    assert (tmp_path / "seen").stat().st_size < 10 << 20
 
 
 def test_a_killed_run_says_so_and_leaves_no_process(tmp_path: Path) -> None:

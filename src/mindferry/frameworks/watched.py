@@ -228,7 +228,7 @@ def _records(folder: Path) -> list[dict[str, Any]]:
 
 def _has_made_its_steps(records: tuple[dict[str, Any], ...], watch: Watch) -> bool:
     """Whether it failed only after the steps that were asked for; those beyond don't count then."""
-    if not watch.to_end or not records or len(records[0].get("steps", [])) < watch.steps:
+    if not (watch.to_end and watch.steps and records) or len(records[0].get("steps", [])) < watch.steps:
         return False
     for record in records:
         del record["steps"][watch.steps :]

@@ -252,13 +252,16 @@ class ProjectConversion:
         return tuple(finding for file in self.files for finding in file.findings)
 
 
+WHOLE = "whole"  # of a checkpoint that was carried with everything that it holds, under torch's names
+
+
 @dataclass(frozen=True, slots=True)
 class WeightEntry:
     source: str
     target: str
     shape: tuple[int, ...]
     dtype: str
-    how: str  # exact, cell, record, structure, pattern, map
+    how: str  # exact, cell, record, structure, pattern, map, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,12 +437,17 @@ class PlainRun:
     output: str = ""  # the last lines that it printed
     framework: str = "torch"  # the reference's, as people call it
     left_band: int = 0  # runs of the conversion whose losses lay outside, before others that lie in the band
+    printed: int = 0  # numbers that both print alike, where no loss tells what is computed
+    missed: str = ""  # a line of numbers that was not compared there
 
     @property
     def gaps(self) -> tuple[str, ...]:
         """What the script computes and this run does not show, though it ended well."""
-        if not self.losses:
+        if not self.losses and not self.printed:
             return ("what the script computes in its own run: neither side made a training step",)
+        if not self.losses:
+            what = "what the script prints: chance decides it, or the conversion prints it otherwise"
+            return (f"{what}: {self.missed}",) if self.missed else ()
         is_told = all(math.isfinite(loss) for losses in self.seeds for loss in losses)
         return () if is_told else ("losses of the script's own run: some are no numbers in the original",)
 

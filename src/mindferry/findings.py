@@ -290,6 +290,13 @@ MF232 = Code(
     "The converted script runs by itself, but its losses lie where none of the original's seeds come.",
     "See `mindferry train`, which shows the first step that differs on the same batches.",
 )
+MF233 = Code(
+    "MF233",
+    Severity.ERROR,
+    "The converted script prints other numbers",
+    "Neither script trains, and a number that the original prints whatever its seeds is another in the conversion.",
+    "See `mindferry verify`, which shows the first module that differs on the same inputs; then what the script does around it.",
+)
 MF250 = Code(
     "MF250",
     Severity.WARNING,

@@ -202,6 +202,8 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
     chosen: list[tuple[str, Stage]] = [("analyze", _analyze), ("convert", _convert)]
     if state.config.weights.file:
         chosen.append(("weights", _weights))
+    elif _loaded(state):
+        chosen.append(("weights", _weights_loaded))
     is_loader_seen = state.observation is None or any(state.observation.loaders)
     if state.config.verify.data or (state.config.train.script and is_loader_seen and has_loader(state.project)):
         chosen.append(("data", _data))
@@ -295,6 +297,31 @@ def _weights(state: Migration) -> tuple[WeightsReport, bool, str]:
     )
     made = f", from a checkpoint that {state.config.weights.create[0]} was run for" if is_made else ""
     return report, report.complete, f"{len(report.entries)} parameters carried to {state.converted_weights}{made}"
+
+
+def _loaded(state: Migration) -> list[str]:
+    """The project's own checkpoints that the observed run read, relative to the project."""
+    from .weights.whole import is_torch_file
+
+    opened = [name for run in state.observation.runs for name in run.opened] if state.observation else []
+    inside = [name for name in dict.fromkeys(opened) if not Path(name).is_absolute() and ".." not in Path(name).parts]
+    return [name for name in inside if name not in state.written and is_torch_file(state.project / name)]
+
+
+def _weights_loaded(state: Migration) -> tuple[WeightsReport, bool, str]:
+    """What the command loads, under the name that the converted code and command have for it."""
+    from .weights.whole import carried_name, carry_whole
+
+    names = _loaded(state)
+    with progress("weights", len(names)) as advance:
+        reports = []
+        for name in names:
+            advance(name)
+            reports.append(carry_whole(state.project / name, state.output / carried_name(name), force=True))
+    entries = tuple(entry for report in reports for entry in report.entries)
+    written = [carried_name(name) for name in names]
+    report = WeightsReport(", ".join(names), ", ".join(written), entries)
+    return report, True, f"{len(entries)} tensors carried to {', '.join(written[:3])}{' …' if len(names) > 3 else ''}"
 
 
 def _make_weights(state: Migration, target: Path) -> None:
@@ -464,7 +491,7 @@ def _inputs(state: Migration, stage: str) -> str:
         asked = (state.command.words, state.command.steps, state.command.seconds)
         return digest(repr(asked), *(f"{file.relative}:{file_digest(file.path)}" for file in files if file.is_code))
     wanted = {
-        "weights": repr(state.config.weights),
+        "weights": repr((state.config.weights, [(name, file_digest(state.project / name)) for name in _loaded(state)])),
         "data": repr(state.config.verify),
         "verify": repr(state.config.verify),
         "train": repr(state.config.train),

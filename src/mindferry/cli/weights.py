@@ -43,13 +43,18 @@ def command() -> None:
 @click.option("--names", type=FILE, help="Your own map of names, in TOML.")
 @click.option("--key", help="Which part of a training checkpoint, such as model_ema.")
 @click.option("--reverse", is_flag=True, help="From MindSpore to torch.")
+@click.option(
+    "--whole",
+    is_flag=True,
+    help="Everything that a training checkpoint holds, under torch's names, as the converted project's own load reads it.",
+)
 @click.option("--strict/--no-strict", default=True, help="Write only if everything found its place (default).")
 @click.option("--shard", metavar="SIZE", help="Split safetensors into files of at most this size, such as 5GB.")
 @click.option("--allow", multiple=True, metavar="NAME", help=ALLOW)
 @click.option("--force", is_flag=True, help="Replace the output file if it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def convert(
-    source: Path, output: Path, shard: str | None, allow: tuple[str, ...], as_json: bool, **options: Any
+    source: Path, output: Path, shard: str | None, allow: tuple[str, ...], as_json: bool, whole: bool, **options: Any
 ) -> None:
     """Write SOURCE in the other framework's names and format.
 
@@ -58,9 +63,14 @@ def convert(
     mindferry weights convert model.safetensors -o model_ms.safetensors
     mindferry weights convert trained.ckpt -o trained.pth --reverse --model models:Net --project build/net_ms
     mindferry weights convert big/ -o big_ms.safetensors --shard 5GB
+    mindferry weights convert last.pt -o build/net_ms/last.pt --whole
     """
     from ..weights.convert import convert_weights
     from ..weights.outcome import WeightsMismatchError
+
+    if whole:
+        _carry_whole(source, output, shard, allow, as_json, options)
+        return
 
     shard_bytes = _bytes(shard) if shard else 0
     try:
@@ -71,6 +81,20 @@ def convert(
         sys.exit(1)
     click.echo(dumps(report) if as_json else _text(report, wrote=True), nl=not as_json)
     sys.exit(0 if report.complete else 1)
+
+
+def _carry_whole(
+    source: Path, output: Path, shard: str | None, allow: tuple[str, ...], as_json: bool, options: dict[str, Any]
+) -> None:
+    """All of a checkpoint: there is nothing to choose or to match."""
+    from ..weights.whole import carry_whole
+
+    given = [name for name in ("model", "names", "key", "reverse") if options[name]] + ["shard"] * bool(shard)
+    if given:
+        raise MindferryError(f"--whole carries a checkpoint as it is; leave --{given[0]} out")
+    with _progress("convert", source) as advance:
+        report = carry_whole(source, output, allowed=frozenset(allow), force=options["force"], advance=advance)
+    click.echo(dumps(report) if as_json else _text(report, wrote=True), nl=not as_json)
 
 
 @command.command()

@@ -172,12 +172,19 @@ def is_shown_in_training(gap: Gap, found: Found) -> bool:
 
 def _training(found: Found) -> Iterator[str]:
     if found.train is None or not found.train.reference:
-        yield f"training{_why_no_training(found)}"
+        if not _trains_nothing(found):
+            yield f"training{_why_no_training(found)}"
     else:
         yield from found.train.gaps
         for run in found.observe.runs[1:] if found.observe is not None else ():
             if run.losses:
                 yield f"training of `{' '.join(run.command)}`: it needs what the commands before it write"
+
+
+def _trains_nothing(found: Found) -> bool:
+    """Whether the user's command only uses a network, and what it prints was compared."""
+    is_used = found.observe is not None and not any(run.losses for run in found.observe.runs)
+    return is_used and found.plain is not None and found.plain.printed > 0
 
 
 def _why_no_training(found: Found) -> str:

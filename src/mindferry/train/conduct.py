@@ -23,6 +23,7 @@ SHOWN = 100  # letters of a line
 SAVES = 20  # of which the tensors are kept
 DRIFT = 3.0  # times the distance of the weights themselves
 LEAST = 1e-3  # of its length, that a saved tensor may be off in any case
+ROUNDING = 1e-6  # of the largest of its kind: the moments of a bias before a norm, whose gradient is nought
 CLOSE = 1e-2  # of a printed figure: a rounding that training has made larger
 METRIC = re.compile(
     r"loss|acc|score|f1|auc|mse|mae|rmse|psnr|ssim|bleu|rouge|iou|dice|error|recall|precision|perplexity|ppl|reward|r2|map\b",
@@ -166,8 +167,13 @@ def other_saves(exchange: Exchange, distances: Sequence[float]) -> Iterator[str]
     allowed = max(LEAST, DRIFT * max(distances, default=0.0))
     for number in range(SAVES):
         theirs, ours = (exchange.read_step(f"{name}-{number}") for name in (SAVED, OURS))
+        largest: dict[str, float] = {}
+        for way, one in theirs.items():
+            kind = way.rpartition(".")[2]
+            largest[kind] = max(largest.get(kind, 0.0), float(np.linalg.norm(one)))
         for way in theirs.keys() & ours.keys():
             one, other = theirs[way], ours[way]
-            if one.shape == other.shape and np.linalg.norm(one - other) > allowed * np.linalg.norm(one):
+            bound = max(allowed * np.linalg.norm(one), ROUNDING * largest[way.rpartition(".")[2]])
+            if one.shape == other.shape and np.linalg.norm(one - other) > bound:
                 yield f"checkpoints: {way} is another tensor in what the script saves"
                 break

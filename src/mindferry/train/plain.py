@@ -19,12 +19,13 @@ from pathlib import Path
 from ..apis import SOURCES, TITLES, framework
 from ..artifacts import Finding, PlainRun
 from ..errors import MindferryError
-from ..findings import MF230, MF231, MF232, Code
+from ..findings import MF230, MF231, MF232, MF233, Code
 from ..frameworks.mirror import mirror
 from ..frameworks.process import settings as framework_settings
 from ..frameworks.watched import TO_END, Run, Watch, joined, run_watched, scratch_folder
 from ..layout import SECOND, source_framework
 from .band import FEWEST, MOST, outside_band
+from .printed import Printed, compare_printed
 
 PATIENCE = 20.0  # times as long as the original the conversion may take
 CHANCES = 2  # further runs of a conversion whose losses lie outside of the band: all of them must lie in it
@@ -129,6 +130,10 @@ def judge(ours: Run, runs: Sequence[Run], seconds: float = 0.0) -> PlainRun:
     if finding is None:
         outside, what = outside_band(ours.losses, seeds)
         finding = _finding(MF232, what) if what else None
+    told = Printed()
+    if finding is None and not ours.losses:
+        told = compare_printed(ours.output, [run.output for run in runs])
+        finding = _finding(MF233, told.wrong) if told.wrong else None
     command = shlex.join(ours.command)
     return PlainRun(
         command,
@@ -141,6 +146,8 @@ def judge(ours: Run, runs: Sequence[Run], seconds: float = 0.0) -> PlainRun:
         outside,
         round(seconds, 1),
         ours.output[-4000:],
+        printed=told.compared,
+        missed=told.missed,
     )
 
 
@@ -150,6 +157,8 @@ def plain_summary(run: PlainRun) -> str:
     if wrong is not None:
         return f"{wrong.path}:{wrong.line}: {wrong.message}" if wrong.path else wrong.message
     how = f"by itself, without {run.framework}" + (", to its end" if run.ended == "itself" else "")
+    if not run.losses and run.printed:
+        return f"ran {how}; {run.printed} numbers that it prints are the original's"
     if not run.losses:
         return f"ran {how}, as the original does; neither makes a training step"
     if not any(math.isfinite(loss) for losses in run.seeds for loss in losses):

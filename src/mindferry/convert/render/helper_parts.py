@@ -106,9 +106,9 @@ def _takes_single_samples(use: ProjectUse, _: Collection[str]) -> bool:
 
 
 def _saves_objects(use: ProjectUse, wanted: Collection[str]) -> bool:
-    """Whether save() is given anything but what state_dict() returns; what it reads back was written by such a save()."""
+    """Whether save() is given anything but what state_dict() returns; what it reads back was written by such a save(), or is asked for parts."""
     is_other = not use.saves_state_only or bool(use.saved_states - use.networks)  # an optimizer's, perhaps
-    return "save" in use.values or "save" not in wanted or is_other
+    return use.loads_objects or "save" in use.values or "save" not in wanted or is_other
 
 
 def resumes_schedules(use: ProjectUse, wanted: Collection[str]) -> bool:

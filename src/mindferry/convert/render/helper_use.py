@@ -72,6 +72,7 @@ class ProjectUse:
     )  # the last words of what is added: `train_set` of `self.train_set + other`
     is_subscripted: bool = False  # a helper is given type arguments
     saves_state_only: bool = True  # every save() is given what a state_dict() returned
+    loads_objects: bool = False  # what load() returns is asked for a part by name: checkpoint["epoch"]
     saved_states: set[str] = field(default_factory=set)  # whose own state_dict() is given to save(), as text
     assigned: set[str] = field(default_factory=set)  # attributes that are set: `p.requires_grad = False`, setattr(p, …)
     state_owners: set[str] = field(default_factory=set)  # whose state_dict() or load_state_dict() is called, as text
@@ -99,6 +100,7 @@ class ProjectUse:
         self.writes_negative_infinity |= other.writes_negative_infinity
         self.selects |= other.selects
         self.looks_into_state |= other.looks_into_state
+        self.loads_objects |= other.loads_objects
         self.saves_state_only &= other.saves_state_only
 
 
@@ -120,6 +122,7 @@ def _use_of_text(text: str, module: str) -> ProjectUse:
     except (SyntaxError, ValueError, RecursionError):
         words = set(re.findall(r"\w+", text))
         use = ProjectUse(is_subscripted=True, takes_files=True, looks_into_state=True, saves_state_only=False)
+        use.loads_objects = True
         use.state_owners = words & STATE
         use.writes_negative_infinity = use.selects = True
         for each in (use.mentioned, use.stored, use.values, use.unset, use.given, use.added, use.assigned):
@@ -181,6 +184,7 @@ def _add_project_calls(nodes: Nodes, bound: set[str], helpers: set[ast.Attribute
                 loads.add(node)
             elif helper == "load_state_dict":
                 direct |= {each for each in node.args[1:2] if len(node.args) == 2 and not node.keywords}
+    use.loads_objects |= bool(loads - direct) and _asks_for_parts(nodes, loads)
     use.looks_into_state |= bool(loads - direct) or not all(each in loads or _is_own_state(each) for each in direct)
     use.looks_into_state |= any(
         len(shape.positions) != 2 or bool(shape.keywords) for shape in use.calls.get("load_state_dict", ())
@@ -189,6 +193,20 @@ def _add_project_calls(nodes: Nodes, bound: set[str], helpers: set[ast.Attribute
         if (node.module or "").endswith(tuple(bound)):
             use.values |= {alias.name for alias in node.names}
     use.values |= {node.attr for node in helpers - called}
+
+
+def _asks_for_parts(nodes: Nodes, loads: set[ast.expr]) -> bool:
+    """Whether a part of what load() returns is asked for by a name that no parameter has: `load(path)["epoch"]`."""
+    names = {_last_word(each) for node in nodes[ast.Assign] if node.value in loads for each in node.targets} - {""}
+    asked = [(node.value, node.slice) for node in nodes[ast.Subscript]]
+    asked += [
+        (node.func.value, node.args[0]) for node in nodes[ast.Call] if _last_word(node.func) == "get" and node.args
+    ]
+    return any(
+        isinstance(key, ast.Constant) and isinstance(key.value, str) and "." not in key.value
+        for owner, key in asked
+        if owner in loads or _last_word(owner) in names
+    )
 
 
 def _opened(nodes: Nodes) -> set[str]:

@@ -117,7 +117,7 @@ def write_checkpoint(
         groups = split(entries, shard_bytes)
         names = shard_names(path, len(groups))
     for name in [*names, path.name + INDEX] if shard_bytes else names:
-        _check_free(path.with_name(name), sources, force)
+        check_free(path.with_name(name), sources, force)
     remove_abandoned(path.parent)
     with _beside(check) as done, contextlib.ExitStack() as files:
         for group, name in zip(groups, names, strict=True):
@@ -128,7 +128,7 @@ def write_checkpoint(
         write_text(path.with_name(path.name + INDEX), index_text(groups, names))
 
 
-def _check_free(path: Path, sources: Sequence[Path], force: bool) -> None:
+def check_free(path: Path, sources: Sequence[Path], force: bool) -> None:
     """Refuse to replace the original, and anything else without being asked to."""
     if any(path.exists() and source.exists() and path.samefile(source) for source in sources):
         raise MindferryError(f"{path} is the file that is being converted; give another name with -o")

@@ -24,18 +24,22 @@ LEGACY_MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 
 def read_pth(path: Path, key: str | None = None, allowed: frozenset[str] = frozenset()) -> Checkpoint:
     file = SourceFile(path)
-    head = file.read(0, min(file.size, 512))
-    if head.startswith(ZIP_MAGIC):
-        value, spans = _read_zip(file, allowed)
-    elif head[257:262] == b"ustar":
-        raise bad(path, "is a tar of torch 0.1; load and save it again with a newer torch")
-    else:
-        value, spans = _read_legacy(file, allowed)
+    value, spans = read_value(file, allowed)
     found = find_parameters(path, value, key)
     entries = _entries(file, found, spans)
     used = {tensor.storage.key for tensor in found.tensors.values() if isinstance(tensor, TensorRef)}
     checks = tuple(spans[name] for name in sorted(used) if spans[name].crc is not None)
     return Checkpoint(path, "pth", entries, (file,), checks, found.key, found.others, found.extras)
+
+
+def read_value(file: SourceFile, allowed: frozenset[str]) -> tuple[Any, dict[str, Span]]:
+    """What the file holds, tensors and numpy's arrays as descriptions, and where each storage's bytes are."""
+    head = file.read(0, min(file.size, 512))
+    if head.startswith(ZIP_MAGIC):
+        return _read_zip(file, allowed)
+    if head[257:262] == b"ustar":
+        raise bad(file.path, "is a tar of torch 0.1; load and save it again with a newer torch")
+    return _read_legacy(file, allowed)
 
 
 def _read_zip(file: SourceFile, allowed: frozenset[str]) -> tuple[Any, dict[str, Span]]:
@@ -131,16 +135,20 @@ def _entries(file: SourceFile, found: Found, spans: Mapping[str, Span]) -> tuple
     entries, total = [], 0
     for name, tensor in found.tensors.items():
         check_name(file.path, name)
-        if isinstance(tensor, NumpyArray):
-            if not tensor.dtype:
-                raise bad(file.path, f"begins an array {shown(name)} and never fills it; save the file again")
-            entry = _numpy_entry(name, tensor)
-        else:
-            entry = _tensor_entry(file, name, tensor, spans[tensor.storage.key])
+        entry = entry_of(file, name, tensor, spans)
         total += entry.nbytes
         check_expansion(file.path, file.size, total)
         entries.append(entry)
     return tuple(entries)
+
+
+def entry_of(file: SourceFile, name: str, tensor: TensorRef | NumpyArray, spans: Mapping[str, Span]) -> Entry:
+    """Where the tensor's values are."""
+    if isinstance(tensor, TensorRef):
+        return _tensor_entry(file, name, tensor, spans[tensor.storage.key])
+    if not tensor.dtype:
+        raise bad(file.path, f"begins an array {shown(name)} and never fills it; save the file again")
+    return _numpy_entry(name, tensor)
 
 
 def _tensor_entry(file: SourceFile, name: str, tensor: TensorRef, span: Span) -> Entry:

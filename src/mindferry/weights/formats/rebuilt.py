@@ -56,9 +56,11 @@ class NumpyArray:
 
 @dataclass(slots=True)
 class Inert:
-    """A value that is carried around and means nothing here: a device, an argparse.Namespace."""
+    """A value that is carried around and means nothing to a network: a device, an argparse.Namespace."""
 
     name: str
+    arguments: tuple[Any, ...] = ()
+    state: Any = None
 
 
 # Classes whose instances are read as inert: nothing of theirs is imported.
@@ -130,7 +132,7 @@ class Rebuilder:
                 raise self.refuse(f"holds a torch.Size of {len(arguments[0])} dimensions")
             return tuple(arguments[0])
         if str(function) in INERT or str(function) in self.allowed:
-            return Inert(str(function))
+            return Inert(str(function), arguments)
         raise self.refuse(f"calls {shown(function)}, which is not for calling")
 
     def build(self, target: Any, state: Any) -> None:
@@ -142,7 +144,9 @@ class Rebuilder:
             self._fill(target, state)
         elif isinstance(target, TensorRef):
             self._check_state(state)
-        elif not isinstance(target, dict | Inert):
+        elif isinstance(target, Inert):
+            target.state = state
+        elif not isinstance(target, dict):
             raise self.refuse(f"gives a state to a {type(target).__name__}")
 
     def _check_state(self, state: Any) -> None:

@@ -62,12 +62,15 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
 
 
 def checkpoint_path(f):
-    """Where the checkpoint is; save_checkpoint() may have appended .ckpt."""
+    """Where the checkpoint is: save_checkpoint() may have appended .ckpt, and last.ckpt may have been made of last.pth."""
     name = os.path.abspath(os.fspath(f))
-    name = name if os.path.exists(name) else name + ".ckpt"
+    names = (name, name + ".ckpt", os.path.splitext(name.removesuffix(".tar"))[0] + ".ckpt")
+    name = next((each for each in names if os.path.exists(each)), name)
     with open(name, "rb") as file:
         if file.read(2) in (b"PK", b"\x80\x02"):
-            raise ValueError(f"{name} was written by PyTorch: load what `mindferry weights convert {name}` makes of it")
+            raise ValueError(
+                f"{name} was written by PyTorch: load what `mindferry weights convert --whole` makes of it"
+            )
     return name
 
 

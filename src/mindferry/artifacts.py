@@ -252,9 +252,6 @@ class ProjectConversion:
         return tuple(finding for file in self.files for finding in file.findings)
 
 
-WHOLE = "whole"  # of a checkpoint that was carried with everything that it holds, under torch's names
-
-
 @dataclass(frozen=True, slots=True)
 class WeightEntry:
     source: str
@@ -443,11 +440,9 @@ class PlainRun:
     @property
     def gaps(self) -> tuple[str, ...]:
         """What the script computes and this run does not show, though it ended well."""
-        if not self.losses and not self.printed:
-            return ("what the script computes in its own run: neither side made a training step",)
         if not self.losses:
-            what = "what the script prints: chance decides it, or the conversion prints it otherwise"
-            return (f"{what}: {self.missed}",) if self.missed else ()
+            why = f"not `{self.missed}`" if self.printed and self.missed else "neither side made a training step"
+            return () if self.printed and not self.missed else (f"what the script computes in its own run: {why}",)
         is_told = all(math.isfinite(loss) for losses in self.seeds for loss in losses)
         return () if is_told else ("losses of the script's own run: some are no numbers in the original",)
 
@@ -499,8 +494,7 @@ def is_whole(folder: Path, stage: str) -> bool:
     try:
         if stage == "weights":
             return Path(load(WeightsReport, folder, stage).output).is_file()
-        return all(
-            (folder / each.path).is_file() for each in load(ProjectConversion, folder, stage).files if each.digest
-        )
+        files = load(ProjectConversion, folder, stage).files
+        return all((folder / each.path).is_file() for each in files if each.digest)
     except MindferryError:
         return False

@@ -309,19 +309,11 @@ def _loaded(state: Migration) -> list[str]:
 
 
 def _weights_loaded(state: Migration) -> tuple[WeightsReport, bool, str]:
-    """What the command loads, under the name that the converted code and command have for it."""
-    from .weights.whole import carried_name, carry_whole
+    from .weights.whole import carry_all
 
-    names = _loaded(state)
-    with progress("weights", len(names)) as advance:
-        reports = []
-        for name in names:
-            advance(name)
-            reports.append(carry_whole(state.project / name, state.output / carried_name(name), force=True))
-    entries = tuple(entry for report in reports for entry in report.entries)
-    written = [carried_name(name) for name in names]
-    report = WeightsReport(", ".join(names), ", ".join(written), entries)
-    return report, True, f"{len(entries)} tensors carried to {', '.join(written[:3])}{' …' if len(names) > 3 else ''}"
+    report = carry_all(state.project, state.output, _loaded(state))
+    told = f"{len(report.entries)} tensors carried to {report.output}"
+    return report, report.complete, "; ".join([told, *report.unexpected[:1]])
 
 
 def _make_weights(state: Migration, target: Path) -> None:

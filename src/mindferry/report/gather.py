@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ..artifacts import STATE, WHOLE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport, load
+from ..artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport, load
 from ..errors import MindferryError
 from ..observation import Observation
 from ..tune_record import TuneRecord
@@ -141,7 +141,9 @@ def _check_one_project(found: Found) -> None:
                 f"run `mindferry migrate {theirs} -o {found.folder}` again"
             )
     if found.weights and found.verify:
-        matched = [entry for entry in found.weights.entries if entry.how != WHOLE]
+        matched = [
+            entry for entry in found.weights.entries if entry.how != "whole"
+        ]  # under torch's names, wherever they lie
         carried = {name for entry in matched for name in (entry.source, entry.target)}
         compared = {each.name for each in found.verify.differences if each.kind == "parameter"}
         if carried and compared and not carried & compared:

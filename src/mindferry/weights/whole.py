@@ -15,12 +15,14 @@ import pathlib
 import pickle
 import re
 import types
-from collections.abc import Callable, Mapping
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..artifacts import WHOLE, WeightEntry, WeightsReport
+from ..artifacts import WeightEntry, WeightsReport
+from ..errors import MindferryError
 from ..files import complete_or_absent
 from .formats.ckpt import check_ckpt, write_ckpt
 from .formats.entry import CHUNK, Advance, Entry, SourceFile, Span, silent
@@ -40,11 +42,15 @@ def carried_name(name: str) -> str:
 
 
 def is_torch_file(path: Path) -> bool:
-    """Whether torch.save wrote it, by its first bytes."""
+    """Whether torch.save wrote it: numpy's .npz is a zip, too, but holds no pickle of that name."""
     try:
         with open(path, "rb") as file:
-            return file.read(16).startswith((ZIP_MAGIC, LEGACY_MAGIC)) and path.suffix != ".zip"
-    except OSError:
+            head = file.read(16)
+        if not head.startswith(ZIP_MAGIC):
+            return head.startswith(LEGACY_MAGIC)
+        with zipfile.ZipFile(path) as archive:
+            return any(name.endswith("data.pkl") for name in archive.namelist())
+    except (OSError, zipfile.BadZipFile):
         return False
 
 
@@ -62,8 +68,23 @@ def carry_whole(
     return WeightsReport(
         str(source),
         str(output),
-        tuple(WeightEntry(packer.places[each.name], each.name, each.shape, each.dtype, WHOLE) for each in kept),
+        tuple(WeightEntry(packer.places[each.name], each.name, each.shape, each.dtype, "whole") for each in kept),
     )
+
+
+def carry_all(project: Path, output: Path, names: Sequence[str]) -> WeightsReport:
+    """Those that a project's own run loads, under the names that the converted code and command have for them."""
+    entries: list[WeightEntry] = []
+    written, failed = [], []
+    for name in names:
+        try:
+            entries += carry_whole(project / name, output / carried_name(name), force=True).entries
+            written.append(str(output / carried_name(name)))
+        except MindferryError as error:
+            failed.append(str(error))
+    if not written:
+        raise MindferryError(failed[0])
+    return WeightsReport(", ".join(names), written[0], tuple(entries), unexpected=tuple(failed))
 
 
 def _packed(file: SourceFile, allowed: frozenset[str]) -> _Packer:

@@ -66,6 +66,10 @@ class Use(Enum):
     SELECTION = "selection"  # gives as many as there are, perhaps none
     SUM = "sum"  # adds up, perhaps nothing
     ARRANGES_MEMORY = "arranges memory"  # methods of layers, by their bare names
+    CHECKS_INPUT = "checks input"  # the same: they raise or do nothing
+    DRAWS_OPENLY = "draws by reset_parameters"  # the constructor calls this method of the object's
+    DRAWS_PRIVATELY = "draws by _reset_parameters"
+    NEEDS_NO_INSTANCE = "needs no instance"  # what it is called on doesn't count
     REPEAT = "repeat"  # by numbers
     JOIN = "join"
     STACK = "stack"

@@ -46,6 +46,7 @@ class Use(Enum):
     NETWORK_LIST = "network list"
     NETWORK_TABLE = "network table"
     FLAT_CONVOLUTION = "flat convolution"
+    FLAT_LAYER = "flat layer"  # of these, MindSpore's keep sizes for two axes
     IMAGE_CONVOLUTION = "image convolution"
     ADAPTIVE_POOL = "adaptive pool"
     VOLUME_NORM = "volume norm"

@@ -8,6 +8,7 @@ from .layers_container import add_module
 
 BATCH_NORM_LAYERS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.SyncBatchNorm)
 NORM_LAYERS = (*BATCH_NORM_LAYERS, nn.LayerNorm, nn.GroupNorm)
+FLAT_LAYERS = (nn.Conv1dTranspose, nn.MaxPool1d, nn.AvgPool1d)
 DRAWN_PARAMETERS = ("weight", "gamma", "embedding_table", "w", "weight_ih_l0", "weight_ih")
 # What MindSpore's own layers are used for only where torch's have the usual value.
 USUAL_SETTINGS = {
@@ -84,6 +85,8 @@ def is_ready_layer(cell):
 
 def layer_setting(layer, name):
     """m.affine, m.padding of any layer. What has the setting under torch's name, and as torch has it, is left to itself."""
+    if isinstance(layer, FLAT_LAYERS) and name in ("kernel_size", "stride", "padding", "dilation", "output_padding"):
+        return flat_setting(layer, name)
     if isinstance(layer, nn.Cell) and name == "padding" and hasattr(layer, "pad_mode"):
         return padding_face(layer)
     if isinstance(layer, nn.Cell) and name == "output_padding" and hasattr(layer, "kernel_size"):
@@ -102,6 +105,13 @@ def layer_setting(layer, name):
     if name in RENAMED_SETTINGS and hasattr(layer, RENAMED_SETTINGS[name]):
         return getattr(layer, RENAMED_SETTINGS[name])
     return USUAL_SETTINGS[name] if name in USUAL_SETTINGS else getattr(layer, name)
+
+
+def flat_setting(layer, name):
+    """A size of a layer over a line, where MindSpore has one for each of two axes."""
+    found = getattr(layer, name, USUAL_SETTINGS.get(name, 0))
+    last = found[-1] if isinstance(found, tuple) else found
+    return last if isinstance(layer, nn.MaxPool1d) else (last,)
 
 
 def padding_face(layer):

@@ -11,10 +11,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import torch
 
 from mindferry import convert_project, convert_source
 from mindferry.accounts import OUTCOMES, summarize_sites
-from mindferry.apis.torch._members import members
+from mindferry.apis.torch._members import members, own_members
 from mindferry.artifacts import FileConversion, Site
 
 PROJECTS = sorted((Path(__file__).parents[1] / "projects").iterdir())
@@ -131,3 +132,56 @@ def test_what_the_helper_for_sparse_tensors_lacks_is_said() -> None:
         ("MF100", "torch.sparse.Tensor.sparse_mask"),
         ("MF100", "torch.sparse.Tensor.crow_indices"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        (
+            "def f(r: nn.LSTM):\n    return r.get_expected_hidden_size(None, None)\n",
+            ".get_expected_hidden_size",
+            "left",
+        ),
+        ("def f(a: nn.MultiheadAttention):\n    return a.num_heads\n", ".num_heads", "converted"),
+        ("def f(thing):\n    return thing._flat_weights\n", "._flat_weights", "left"),
+        ("act = nn.ELU()\nprint(act.alpha)\n", ".alpha", "left"),
+        ("act = nn.CELU()\nprint(act.alpha)\n", ".alpha", "converted"),
+        (
+            "class Act(nn.ELU):\n    def __init__(self):\n        super().__init__()\n        self.alpha = 2\n\n\nprint(Act().alpha)\n",
+            ".alpha",
+            "",
+        ),
+        (
+            "class Own:\n    def merge_masks(self):\n        return 1\n\n\ndef f(thing):\n    return thing.merge_masks()\n",
+            ".merge_masks",
+            "not torch's",
+        ),
+        ("d = torch.distributions.Normal(0.0, 1.0)\nprint(d.support)\n", ".support", "left"),
+        (
+            "from torch.utils import data\n\n\ndef f(loader: data.DataLoader):\n    return loader.num_workers\n",
+            ".num_workers",
+            "converted",
+        ),
+        (
+            "from torch.utils import data\n\n\ndef f(loader: data.DataLoader):\n    return loader.in_order\n",
+            ".in_order",
+            "left",
+        ),
+    ],
+)
+def test_a_member_that_one_class_has_is_kept_or_has_a_finding(text: str, name: str, expected: str) -> None:
+    conversion = convert_source(HEAD + text)
+    outcomes = [each.outcome for each in conversion.sites if each.name == name]
+    assert outcomes == [expected] * len(outcomes) and bool(outcomes) == bool(expected)
+    assert any(each.severity != "note" for each in conversion.findings) == (expected == "left")
+
+
+def test_every_attribute_of_torchs_layers_is_listed() -> None:
+    """One that torch adds has to be measured: `python scripts/members/write_own_members.py`."""
+    unlisted = []
+    for made in (torch.nn.Linear(2, 2), torch.nn.Conv2d(1, 1, 1), torch.nn.GRU(1, 1), torch.nn.BatchNorm2d(1)):
+        known = own_members()[f"torch.nn.{type(made).__name__}"]
+        names = {each for each in vars(made) if not each.startswith("_")} - {"training", "weight"}
+        unlisted += [f"{type(made).__name__}.{each}" for each in names - known.kept - known.lost]
+    assert unlisted == []
+    assert all(each.kept.isdisjoint(each.lost) for each in own_members().values())

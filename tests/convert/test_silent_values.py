@@ -162,3 +162,112 @@ def test_what_is_the_same_is_not_said(body: str) -> None:
     head = "import torch\nfrom torch import nn\n\n\ndef run():\n    x = torch.zeros(4, 2)\n"
     found = convert_source(head + body).findings
     assert not [each for each in found if each.severity != "note"], found
+
+
+def test_tensors_of_several_types_are_stacked(both: Both) -> None:
+    same(
+        both,
+        """
+def run():
+    x = torch.from_numpy(X)
+    one, two = torch.stack([torch.tensor(1), x.sum()]), torch.stack((x > 0, x), 1)
+    three = torch.cat([torch.tensor([1, 2]), x[0]])
+    assert str(one.dtype) == str(two.dtype) == str(three.dtype) == str(x.dtype)
+    return [one, two, three]
+""",
+    )
+
+
+def test_methods_take_torchs_own_names_whatever_is_known_of_the_tensor(both: Both) -> None:
+    same(
+        both,
+        """
+def unknown(box):
+    a, b = box["a"], box["b"]
+    parts = [*a.hsplit(sections=2), *a.vsplit(sections=2), *a.split_with_sizes(split_sizes=[2, 4], dim=1)]
+    return [a.mm(mat2=b), a.true_divide(other=a + 9), *parts, a[0].vdot(other=a[1])]
+
+def known(a: torch.Tensor, b: torch.Tensor):
+    return [a.mm(mat2=b), a.true_divide(other=a + 9), *a.hsplit(sections=2), *a.vsplit(sections=2)]
+
+def run():
+    a, b = torch.from_numpy(X), torch.from_numpy(X.T.copy())
+    return [*unknown({"a": a, "b": b}), *known(a, b)]
+""",
+    )
+
+
+def test_functionals_that_torch_has_too_take_torchs_order(both: Both) -> None:
+    same(
+        both,
+        """
+def run():
+    x, w, b = torch.from_numpy(X), torch.arange(6.0), torch.ones(6)
+    away, sign = x.flip(0), torch.tensor([1.0, -1.0, 1.0, 1.0])
+    return [
+        torch.batch_norm(x, w, b, b * 0, b * 2, False, 0.1, 1e-5, False), torch.layer_norm(x, (6,), w, b, 1e-5, False),
+        torch.group_norm(x.view(2, 4, 3), 2), torch.embedding(x, torch.tensor([1, 3])), torch.dropout(x, 0.5, train=False),
+        torch.kl_div(x, x.abs(), 2), torch.instance_norm(x.view(2, 2, 6), None, None, None, None, True, 0.1, 1e-5, False),
+        torch.cosine_embedding_loss(x, away, sign, 0.1), torch.margin_ranking_loss(x, away, x.sign(), 0.3, reduction=0),
+        torch.triplet_margin_loss(x, away, x * 2), torch.hinge_embedding_loss(x, x.sign()), torch.threshold(x, 0.1, 3.0),
+        torch.binary_cross_entropy_with_logits(x, x.sigmoid(), w, b + 1, 1), torch.rms_norm(x, (6,)),
+        torch.poisson_nll_loss(x, x.abs(), True, False, 1e-8, 2),
+    ]
+""",
+    )
+
+
+def test_what_is_moved_to_a_device_brings_no_graph_of_an_earlier_round(both: Both) -> None:
+    same(
+        both,
+        """
+def one_hot(label):
+    return label.float() * 2
+
+def train(net, other, rows, device, mode):
+    first, second = torch.optim.SGD(net.parameters(), lr=0.1), torch.optim.SGD(other.parameters(), lr=0.1)
+    for i in range(4):
+        x, label = rows[i : i + 1], rows[i : i + 1, :2]
+        if mode(i) == "a":
+            c = label.clone()
+        elif mode(i) == "b":
+            c = one_hot(label)
+        c = c.to(device)
+        loss = (net(x) - c).pow(2).mean()
+        first.zero_grad()
+        loss.backward()
+        first.step()
+        if i % 2 == 0:
+            loss = (other(x) - c).pow(2).mean()
+            second.zero_grad()
+            loss.backward()
+            second.step()
+
+def run():
+    net, other = nn.Linear(6, 2), nn.Linear(6, 2)
+    for each in (net, other):
+        nn.init.constant_(each.weight, 0.1)
+        nn.init.zeros_(each.bias)
+    train(net, other, torch.from_numpy(X), "cpu", lambda i: "ab"[i % 2])
+    return [net.weight.detach(), other.weight.detach(), other.bias.detach()]
+""",
+    )
+
+
+def test_a_sum_of_bytes_in_a_dataset_is_int64(both: Both) -> None:
+    same(
+        both,
+        """
+class Rows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, i):
+        return torch.tensor([200, 100, i], dtype=torch.uint8).sum()
+
+def run():
+    batch = next(iter(torch.utils.data.DataLoader(Rows(), batch_size=3)))
+    assert "int64" in str(batch.dtype).lower() and "uint" not in str(batch.dtype).lower()
+    return [batch]
+""",
+    )

@@ -32,6 +32,8 @@ OTHER_NAMES = {
     "keepdims": "keepdim",
     "split_size": "split_size_or_sections",
     "split_sizes": "split_size_or_sections",
+    "sections": "indices_or_sections",
+    "indices": "indices_or_sections",
 }
 UNNAMED = frozenset(
     {"input", "img", "inpt", "data"}

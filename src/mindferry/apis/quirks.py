@@ -24,6 +24,13 @@ class Quirk:
 
 QUIRKS = (
     Quirk(
+        "NaN through relu",
+        "CPU",
+        "2.10",
+        "relu, relu6, clamp with both limits, hardtanh and hardswish make numbers of NaN: a check of the loss may not see it",
+        "float(ops.relu(t([float('nan')]))[0]) == 0",
+    ),
+    Quirk(
         "tanh",
         "CPU",
         "2.10",

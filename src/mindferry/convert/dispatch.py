@@ -343,12 +343,17 @@ def _may_be_layer(node: ast.Attribute, context: Context) -> bool:
     kind, symbols = context.reading.type(node.value), context.reading.symbols
     if not isinstance(node.ctx, ast.Load) or (node.attr not in FACES and not _is_class_forward(node, context)):
         return False
-    is_self = isinstance(node.value, ast.Name) and node.value.id == "self"
-    if is_self or _SETTINGS.fullmatch(_last_word(node.value).lower()):
+    if not is_named_like_layer(node.value):
         return False
     if kind.kind == "instance":
         return kind.qual == symbols.framework.network
     return kind.kind in ("unknown", "method") and not kind.qual.startswith(".")
+
+
+def is_named_like_layer(owner: ast.expr) -> bool:
+    """Neither the network itself, which knows its own attributes, nor settings of a script."""
+    is_self = isinstance(owner, ast.Name) and owner.id == "self"
+    return not is_self and _SETTINGS.fullmatch(_last_word(owner).lower()) is None
 
 
 def _is_class_forward(node: ast.Attribute, context: Context) -> bool:

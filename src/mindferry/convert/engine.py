@@ -17,6 +17,7 @@ from ..read.infer import read
 from ..read.observed import ObservedTypes
 from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
+from ..read.uses import Use
 from .context import Context
 from .dispatch import (
     ask_tensor,
@@ -340,6 +341,8 @@ def _convert_call(node: ast.Call, context: Context) -> None:
     if framework.is_of_tensor(api) and is_only_of_arrays(node):
         context.verdicts[node.func] = Verdict(Outcome.NOT_TORCH, "numpy's method takes these arguments", "proven")
         return
+    if framework.uses.has(Use.NEEDS_NO_INSTANCE, api):
+        receiver = None
     before = context.source.text(node)
     call = Call(node, entry, context.reading, context.edits, context.imports, receiver)
     call.noted = context.notes.get(node, "")

@@ -13,7 +13,7 @@ import re
 
 from .. import findings
 from ..apis._lookup import api_of
-from ..apis.torch._members import members
+from ..apis.torch._members import OwnMembers, lost_everywhere, members, own_members
 from ..artifacts import Site
 from ..read.fstrings import is_located
 from ..read.types import UNKNOWN
@@ -53,7 +53,10 @@ class _Ledger:
         self.roots = context.framework.roots
         is_torch = context.framework.name == "torch"
         of_torch = {name for owner in OWNERS for name in members().get(owner, ())} if is_torch else frozenset[str]()
-        self.names = of_torch or own.of_all_tensors
+        self.lost = lost_everywhere() if is_torch else frozenset[str]()
+        self.names = of_torch | self.lost or own.of_all_tensors
+        self.of_classes = own_members() if is_torch else {}
+        self.rows: dict[str, OwnMembers | None] = {}  # by the receiver's class
         self.replaced = context.edits.replacements()
         self.starts = [start for start, _ in self.replaced]
         self.rewritten = {(each.line, each.column) for each in context.rewrites}
@@ -86,7 +89,7 @@ class _Ledger:
                 return f".{node.attr}" if isinstance(node, ast.Attribute) and is_member else ""
             inner = isinstance(parent, ast.Attribute) and self.types.get(parent, UNKNOWN).kind == "ref"
             return "" if inner else qual  # the longest name is the site
-        if isinstance(node, ast.Attribute) and node.attr in self.names:
+        if isinstance(node, ast.Attribute) and (node.attr in self.names or self._own(node) is not None):
             owner = self.types.get(node.value, UNKNOWN)
             is_module = owner.kind == "ref" and owner.qual.partition(".")[0] in self.roots
             return "" if is_module else f".{node.attr}"
@@ -142,9 +145,46 @@ class _Ledger:
                     self.words[line].setdefault(each, text)
         return self.words[line].get(word, "")
 
+    def _own(self, node: ast.Attribute) -> OwnMembers | None:
+        """What the receiver's class of torch's has beyond others, if the member is among it and not the project's."""
+        owner = self.types.get(node.value, UNKNOWN)
+        if owner.kind != "instance" or not self.of_classes:
+            return None
+        if owner.qual not in self.rows:
+            base = self.symbols.torch_base(owner.qual)
+            self.rows[owner.qual] = self.of_classes.get(self.context.framework.canonical(base)) if base else None
+        row = self.rows[owner.qual]
+        if row is None or (node.attr not in row.lost and node.attr not in row.kept):
+            return None
+        is_own = self.symbols.method(owner.qual, node.attr) is not None
+        return None if is_own or self.symbols.has_attribute(owner.qual, node.attr) else row
+
+    def _of_class(self, node: ast.Attribute, row: OwnMembers) -> Verdict:
+        """A member that one class of torch's has: measured to mean the same, or lost."""
+        if not isinstance(node.ctx, ast.Load) or node.attr in row.kept:
+            return Verdict(Outcome.CONVERTED, "means the same here", "proven")
+        base = self.symbols.torch_base(self.types[node.value].qual)
+        why = f"{base}.{node.attr}: MindSpore's layer or the helper has no such member, or another value"
+        self.context.find(node, findings.MF101, why, "write what it stands for by hand", rule=base)
+        return Verdict(Outcome.LEFT, why, "proven")
+
+    def _of_some_class(self, node: ast.Attribute) -> Verdict:
+        """A member of something unknown that only layers of torch's have, unless a class of the project's has it too."""
+        classes = self.symbols.classes
+        is_own = any(classes.with_method(node.attr)) or not self.source.mentions(self.context.framework.name)
+        if is_own or not isinstance(node.ctx, ast.Load):
+            return Verdict(Outcome.NOT_TORCH, "the project has its own", "assumed")
+        why = f"{self.source.text(node)}: lost, if this is a layer of torch's"
+        self.context.find(node, findings.MF123, why, "write what it stands for by hand", rule=f".{node.attr}")
+        return Verdict(Outcome.LEFT, why)
+
     def _of_receiver(self, node: ast.Attribute) -> Verdict:
         """A method or attribute that nothing changed and nobody spoke of."""
         reading, owner = self.context.reading, self.context.reading.type(node.value)
+        if (row := self._own(node)) is not None:
+            return self._of_class(node, row)
+        if node.attr in self.lost and owner.kind in ("unknown", "method"):
+            return self._of_some_class(node)
         if is_unclear(node, self.context) or (owner.kind == "unknown" and not self._is_called(node)):
             return self._of_unknown(node)
         api, framework = api_of(node, reading, self.context.rules).api, reading.symbols.framework

@@ -46,6 +46,7 @@ class Use(Enum):
     NETWORK_LIST = "network list"
     NETWORK_TABLE = "network table"
     FLAT_CONVOLUTION = "flat convolution"
+    FLAT_LAYER = "flat layer"  # of these, MindSpore's keep sizes for two axes
     IMAGE_CONVOLUTION = "image convolution"
     ADAPTIVE_POOL = "adaptive pool"
     VOLUME_NORM = "volume norm"
@@ -66,6 +67,10 @@ class Use(Enum):
     SELECTION = "selection"  # gives as many as there are, perhaps none
     SUM = "sum"  # adds up, perhaps nothing
     ARRANGES_MEMORY = "arranges memory"  # methods of layers, by their bare names
+    CHECKS_INPUT = "checks input"  # the same: they raise or do nothing
+    DRAWS_OPENLY = "draws by reset_parameters"  # the constructor calls this method of the object's
+    DRAWS_PRIVATELY = "draws by _reset_parameters"
+    NEEDS_NO_INSTANCE = "needs no instance"  # what it is called on doesn't count
     REPEAT = "repeat"  # by numbers
     JOIN = "join"
     STACK = "stack"

@@ -37,9 +37,23 @@ def _written_type(reading: Reading, node: ast.expr, known: frozenset[str] = froz
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name in CASTS | TYPED:
             types = [ast.unparse(each.value) for each in node.keywords if each.arg == "dtype"]
             return types[0] if types else name
+        case ast.Call(func=ast.Attribute(attr="tensor" | "as_tensor"), args=[given, *_], keywords=[]):
+            return _number_type(given)
         case ast.Call(keywords=keywords):
             return next((ast.unparse(each.value) for each in keywords if each.arg == "dtype"), "")
         case ast.Name(id=name) if name not in known:
             values = list(islice(assigned_values(reading, node), 2))
             return _written_type(reading, values[0], known | {name}) if len(values) == 1 else ""
+    return ""
+
+
+def _number_type(node: ast.expr) -> str:
+    """Of `torch.tensor([1, 2])`; '' of decimals, which are what tensors hold if nothing is said."""
+    match node:
+        case ast.List(elts=[first, *_]) | ast.Tuple(elts=[first, *_]) | ast.UnaryOp(operand=first):
+            return _number_type(first)
+        case ast.Constant(value=bool()):
+            return "bool"
+        case ast.Constant(value=int()):
+            return "long"
     return ""

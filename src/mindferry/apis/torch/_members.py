@@ -7,6 +7,10 @@ import functools
 from dataclasses import dataclass
 from importlib.resources import files
 
+UNMISTAKABLE = frozenset(  # a language model has num_parameters() too, anything may check_input()
+    "merge_masks get_expected_hidden_size get_expected_cell_size has_uninitialized_params cls_to_become flatten_parameters "
+    "activation_relu_or_gelu use_nested_tensor enable_nested_tensor has_enumerate_support".split()
+)
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 
 
@@ -64,6 +68,30 @@ def members() -> dict[str, dict[str, Member]]:
 
 def member(owner: str, name: str) -> Member | None:
     return members().get(owner, {}).get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMembers:
+    """What one class has beyond Module, and what of it means the same once its instances are MindSpore's or a helper's."""
+
+    kept: frozenset[str]
+    lost: frozenset[str]
+
+
+@functools.cache
+def own_members() -> dict[str, OwnMembers]:
+    """By class (own_members.tsv)."""
+    text = files("mindferry.apis.torch").joinpath("own_members.tsv").read_text("utf-8")
+    rows = (line.split("\t") for line in text.splitlines() if not line.startswith("#"))
+    return {owner: OwnMembers(frozenset(kept.split()), frozenset(lost.split())) for owner, kept, lost in rows}
+
+
+@functools.cache
+def lost_everywhere() -> frozenset[str]:
+    """Names that no class keeps, and that nothing but a class of torch's has."""
+    lost = {name for each in own_members().values() for name in each.lost}
+    kept = {name for each in own_members().values() for name in each.kept}
+    return frozenset(name for name in lost - kept if name.startswith("_") or name in UNMISTAKABLE)
 
 
 def is_lost_when_sparse(name: str) -> bool:

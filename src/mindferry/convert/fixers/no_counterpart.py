@@ -35,10 +35,27 @@ def plan(facts: Facts) -> Iterator[Change]:
 def _memory_calls(facts: Facts) -> Iterator[ast.Expr]:
     """`self.rnn.flatten_parameters()`: only where torch's kernels find the weights is arranged there."""
     framework = facts.framework
-    for call in facts.source.calls_named(*framework.uses.exact.get(Use.ARRANGES_MEMORY, ())):
+    memory = framework.uses.exact.get(Use.ARRANGES_MEMORY, frozenset())
+    for call in facts.source.calls_named(*memory, *framework.uses.exact.get(Use.CHECKS_INPUT, ())):
         statement = facts.parents.get(call)
-        if isinstance(statement, ast.Expr) and isinstance(call.func, ast.Attribute) and not call.args:
+        if not isinstance(statement, ast.Expr) or not isinstance(call.func, ast.Attribute):
+            continue
+        is_memory = call.func.attr in memory and not call.args
+        if _is_of_layer(facts, call.func) or (is_memory and not _is_own(facts, call.func.attr)):
             yield statement
+
+
+def _is_of_layer(facts: Facts, method: ast.Attribute) -> bool:
+    """Whether it is called on a layer of torch's, or on a class of the project's that has it from one."""
+    kind, symbols = facts.reading.type(method.value), facts.reading.symbols
+    if kind.kind != "instance" or symbols.method(kind.qual, method.attr) is not None:
+        return False
+    base = symbols.torch_base(kind.qual)
+    return base != facts.framework.network and facts.uses.has(Use.NETWORK_PART, base)
+
+
+def _is_own(facts: Facts, name: str) -> bool:
+    return any(facts.reading.symbols.classes.with_method(name))
 
 
 def _looked_at(facts: Facts) -> list[ast.AST]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from ...read.types import MODULE, Type
 from ...read.uses import Use
+from ..dispatch import is_named_like_layer
 from ..facts import Facts
 from ..plan import Change, ReplaceNode, Texts, claim_all
 
@@ -17,10 +18,19 @@ OF_CONVOLUTIONS = frozenset("padding padding_mode transposed output_padding".spl
 OF_POOLS = frozenset("padding dilation ceil_mode return_indices count_include_pad divisor_override output_size".split())
 OF_EMBEDDINGS = frozenset("max_norm norm_type scale_grad_by_freq sparse".split())
 SETTINGS = OF_NORMS | OF_CONVOLUTIONS | OF_POOLS | OF_EMBEDDINGS | {"inplace", "reduction"}
+# Nothing but a layer has these, whatever it is called.
+UNMISTAKABLE = frozenset(
+    "track_running_stats elementwise_affine padding_mode output_padding ceil_mode count_include_pad divisor_override "
+    "return_indices scale_grad_by_freq negative_slope".split()
+)
+OF_LINES = frozenset({"kernel_size", "stride"})  # MindSpore's convolutions and pools over a line keep two numbers
 RENAMED = frozenset({"eps", "negative_slope"})  # a layer that is known has them under MindSpore's name
 OF_VOLUME_NORMS = frozenset({"eps", "momentum", "num_features"})  # MindSpore's holds a layer that has these
 # Where nothing tells what the object is, it may be a layer by what it is called; anything else keeps its own attribute.
-_LAYERS = re.compile(r"m|mod|module|submodule|child|layer|.*(?:conv|pool|bn|norm)\d*", re.IGNORECASE)
+_LAYERS = re.compile(
+    r"m|l|mod|child|activation|criterion|.*(?:conv|pool|bn|norm|layer|module|act|relu|drop|dropout|loss|loss_fn)\d*",
+    re.IGNORECASE,
+)
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -36,6 +46,8 @@ def _is_setting(facts: Facts, node: ast.Attribute) -> bool:
     if node.attr in SETTINGS:
         return True
     kind = facts.reading.type(node.value)
+    if node.attr in OF_LINES and facts.uses.has(Use.FLAT_LAYER, facts.reading.symbols.origin(kind.qual)):
+        return True
     if node.attr in OF_VOLUME_NORMS and facts.uses.has(Use.VOLUME_NORM, facts.reading.symbols.origin(kind.qual)):
         return True
     return node.attr in RENAMED and (kind == MODULE or kind.kind != "instance")
@@ -57,7 +69,8 @@ def _is_read(facts: Facts, node: ast.Attribute) -> bool:
         return any(_is_layer(facts, each) for each in kind.items or (kind,))
     if kind == MODULE:
         return not (isinstance(node.value, ast.Name) and node.value.id == "self")
-    return kind.kind in ("unknown", "method") and _LAYERS.fullmatch(_last_word(node.value)) is not None
+    is_layer = node.attr in UNMISTAKABLE or _LAYERS.fullmatch(_last_word(node.value)) is not None
+    return kind.kind in ("unknown", "method") and is_layer and is_named_like_layer(node.value)
 
 
 def _is_layer(facts: Facts, kind: Type) -> bool:

@@ -97,6 +97,20 @@ _STARRED = {
     "repeat": "repeats",
     "squeeze": "dim",
 }
+# Names that torch's method takes and the function in its place calls otherwise.
+_OTHER_NAMES = {
+    "mm": {"mat2": "other"},
+    "vdot": {"other": "tensor"},
+    "true_divide": {"other": "divisor"},
+    "swapaxes": {"axis0": "dim0", "axis1": "dim1"},
+    "cholesky_solve": {"input2": "other"},
+    "split_with_sizes": {"split_sizes": "split_size_or_sections"},
+    "split": {"split_sizes": "split_size_or_sections"},
+    **{
+        name: {"sections": "indices_or_sections", "indices": "indices_or_sections"}
+        for name in ("hsplit", "vsplit", "dsplit")
+    },
+}
 _INHERITED = frozenset(_MODULE) - {"forward"}  # a class of the project may have one of its own
 
 
@@ -164,6 +178,8 @@ def _renamed(name: str) -> list[str]:
     known, lines = members()["Tensor"].get(name), []
     if known is not None and known.names & set(NUMPY_NAMES):
         lines += ['        if "axis" in kwargs or "keepdims" in kwargs:', "            kwargs = torch_names(kwargs)"]
+    for other, own in _OTHER_NAMES.get(name, {}).items():
+        lines += [f'        if "{other}" in kwargs:', f'            kwargs["{own}"] = kwargs.pop("{other}")']
     if name in _STARRED:
         lines += [f'        if "{_STARRED[name]}" in kwargs:', f'            args = (kwargs.pop("{_STARRED[name]}"),)']
     return lines

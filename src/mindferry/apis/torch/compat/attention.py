@@ -290,6 +290,9 @@ class Transformer(nn.Cell):
             num_decoder_layers,
             LayerNorm(d_model, layer_norm_eps, bias=bias),
         )
+        self._reset_parameters()
+
+    def _reset_parameters(self):
         for parameter_ in self.get_parameters():
             if parameter_.ndim > 1:
                 parameter_.set_data(initializer(XavierUniform(), parameter_.shape, parameter_.dtype))

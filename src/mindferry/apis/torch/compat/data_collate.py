@@ -47,6 +47,8 @@ def convert_arrays(data):
 def to_tensors(value):
     """The same nested value with a Tensor for every array."""
     if isinstance(value, np.ndarray) and value.dtype.kind not in "SUO":
+        if value.dtype == np.uint64:  # numpy's sum of bytes; torch's is int64
+            value = value.astype(np.int64)
         # Tensor(value) copies, ten times slower; from_numpy wants an array of its own layout
         return ms.Tensor.from_numpy(np.require(value, requirements="CW")) if value.size else ms.Tensor(value)
     return map_nested(to_tensors, value)

@@ -230,9 +230,9 @@ def unbind(input, dim=0):
 
 
 def stack(tensors, dim=0):
-    """torch.stack."""
+    """torch.stack: types are promoted."""
     rank = tensors[0].ndim + 1
-    return ops.cat([each.unsqueeze(dim % rank) for each in tensors], dim % rank)
+    return ops.cat([each.unsqueeze(dim % rank) for each in promoted_together(tensors)], dim % rank)
 
 
 def promoted_together(tensors):

@@ -7,7 +7,7 @@ from mindspore import nn, ops
 from mindspore.common.initializer import Uniform, initializer
 
 from .layers_conv import spread
-from .layers_module import reset_uniform
+from .layers_module import reset_layer, reset_uniform
 
 
 class Linear(nn.Dense):
@@ -30,6 +30,9 @@ class Bilinear(nn.Cell):
         bound, dtype = 1 / math.sqrt(in1_features), dtype or ms.float32
         self.weight = ms.Parameter(initializer(Uniform(bound), (out_features, in1_features, in2_features), dtype))
         self.bias = ms.Parameter(initializer(Uniform(bound), (out_features,), dtype)) if bias else None
+
+    def reset_parameters(self):
+        reset_layer(self)
 
     def construct(self, input1, input2):
         lead = input1.shape[:-1]

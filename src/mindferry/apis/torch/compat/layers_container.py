@@ -61,6 +61,11 @@ class Sequential(nn.SequentialCell):
                 self.append(each)
         return self
 
+    def pop(self, index):
+        cell = self[index]
+        del self[index]
+        return cell
+
     def construct(self, input):
         for cell in self.cell_list:
             input = cell(input)
@@ -264,3 +269,19 @@ class ParameterDict(nn.Cell):
         value = self[key]
         del self[key]
         return value
+
+    def popitem(self):
+        key = self.names[-1]
+        return key, self.pop(key)
+
+    def clear(self):
+        for key in list(self.names):
+            del self[key]
+
+    def copy(self):
+        return ParameterDict(self.items())
+
+    def setdefault(self, key, default=None):
+        if key not in self.names:
+            self[key] = default
+        return self[key]

@@ -380,6 +380,9 @@ class ConvTranspose3d(nn.Cell):
             output_padding=self.output_padding,
         )
 
+    def reset_parameters(self):
+        reset_uniform(self)
+
     def construct(self, input, output_size=None):
         x = input if input.ndim == 5 else input.expand_dims(0)
         x = self.deconvolve(x, dilate(self.weight, self.dilation))

@@ -5,6 +5,7 @@ from mindspore import nn, ops
 from mindspore.common.initializer import Normal, initializer
 
 from .functional_attention import embedding, embedding_bag
+from .layers_module import reset_layer
 
 
 def embedding_start(num_embeddings, embedding_dim, padding_idx, weight, dtype):
@@ -91,6 +92,9 @@ class EmbeddingBag(nn.Cell):
             include_last_offset,
         )
         self.weight = ms.Parameter(embedding_start(num_embeddings, embedding_dim, padding_idx, _weight, dtype))
+
+    def reset_parameters(self):
+        reset_layer(self)
 
     def construct(self, input, offsets=None, per_sample_weights=None):
         return embedding_bag(

@@ -8,10 +8,8 @@ from .layers_container import add_module
 
 BATCH_NORM_LAYERS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.SyncBatchNorm)
 NORM_LAYERS = (*BATCH_NORM_LAYERS, nn.LayerNorm, nn.GroupNorm)
-CONVOLUTION_LAYERS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose)
-POOL_LAYERS = (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)
-SHALLOW_LAYERS = (nn.ReLU, nn.ReLU6, nn.LeakyReLU, nn.ELU, nn.SiLU, nn.HSwish, nn.HSigmoid, nn.Dropout, nn.Dropout2d)
-LAYERS_WITH_DEFAULTS = (*NORM_LAYERS, *CONVOLUTION_LAYERS, *POOL_LAYERS, *SHALLOW_LAYERS, nn.Embedding)
+FLAT_LAYERS = (nn.Conv1dTranspose, nn.MaxPool1d, nn.AvgPool1d)
+DRAWN_PARAMETERS = ("weight", "gamma", "embedding_table", "w", "weight_ih_l0", "weight_ih")
 # What MindSpore's own layers are used for only where torch's have the usual value.
 USUAL_SETTINGS = {
     "affine": True,
@@ -55,8 +53,40 @@ def layer_parameter(layer, name):
     return getattr(layer, name)
 
 
+def has_member(layer, name):
+    """hasattr(m, name), as torch's layer answers."""
+    if not isinstance(layer, nn.Cell) or not is_ready_layer(layer):
+        return hasattr(layer, name)
+    layer = getattr(layer, "bn2d", layer)  # BatchNorm3d holds one
+    held = layer._params
+    if name == "reset_parameters":
+        return hasattr(layer, name) or any(each in held for each in DRAWN_PARAMETERS)
+    if name == "weight" and isinstance(layer, (*NORM_LAYERS, nn.PReLU, nn.Embedding)):
+        return True
+    if name == "bias":
+        return isinstance(layer, NORM_LAYERS) or hasattr(layer, "has_bias") or hasattr(layer, name)
+    if name in ("running_mean", "running_var", "reset_running_stats") and isinstance(layer, BATCH_NORM_LAYERS):
+        return True
+    renamed = {"in_features": nn.Dense, "out_features": nn.Dense}
+    renamed |= {"num_embeddings": nn.Embedding, "embedding_dim": nn.Embedding}
+    return hasattr(layer, name) or isinstance(layer, renamed.get(name, ()))
+
+
+def get_member(layer, name, *default):
+    """getattr(m, name, default) of what may be a layer."""
+    return layer_parameter(layer, name) if has_member(layer, name) else getattr(layer, name, *default)
+
+
+def is_ready_layer(cell):
+    """Whether its class is, or stands on, a layer of MindSpore's."""
+    kinds = type(cell).__mro__
+    return any(kind.__module__.startswith("mindspore.") for kind in kinds[: kinds.index(nn.Cell)])
+
+
 def layer_setting(layer, name):
     """m.affine, m.padding of any layer. What has the setting under torch's name, and as torch has it, is left to itself."""
+    if isinstance(layer, FLAT_LAYERS) and name in ("kernel_size", "stride", "padding", "dilation", "output_padding"):
+        return flat_setting(layer, name)
     if isinstance(layer, nn.Cell) and name == "padding" and hasattr(layer, "pad_mode"):
         return padding_face(layer)
     if isinstance(layer, nn.Cell) and name == "output_padding" and hasattr(layer, "kernel_size"):
@@ -74,9 +104,14 @@ def layer_setting(layer, name):
         return ("mean" if layer.average else "sum") if layer.reduce else "none"
     if name in RENAMED_SETTINGS and hasattr(layer, RENAMED_SETTINGS[name]):
         return getattr(layer, RENAMED_SETTINGS[name])
-    if isinstance(layer, LAYERS_WITH_DEFAULTS) and name in USUAL_SETTINGS:
-        return USUAL_SETTINGS[name]
-    return getattr(layer, name)
+    return USUAL_SETTINGS[name] if name in USUAL_SETTINGS else getattr(layer, name)
+
+
+def flat_setting(layer, name):
+    """A size of a layer over a line, where MindSpore has one for each of two axes."""
+    found = getattr(layer, name, USUAL_SETTINGS.get(name, 0))
+    last = found[-1] if isinstance(found, tuple) else found
+    return last if isinstance(layer, nn.MaxPool1d) else (last,)
 
 
 def padding_face(layer):

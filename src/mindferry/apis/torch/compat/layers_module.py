@@ -4,7 +4,7 @@ import math
 
 import mindspore as ms
 from mindspore import nn, ops
-from mindspore.common.initializer import Uniform, initializer
+from mindspore.common.initializer import Normal, Uniform, initializer
 
 from .layers_faces import drop_bias, is_stand_in, layer_parameter
 from .parts import FREEZES_PARAMETERS, RENAMES_ENTRIES
@@ -60,27 +60,59 @@ def reset_parameters(cell):
     """m.reset_parameters(): the layer's own way, or torch's for layers that MindSpore has without it."""
     if hasattr(cell, "reset_parameters"):
         cell.reset_parameters()
-    elif isinstance(cell, RENAMING) and hasattr(cell, "gamma"):
-        cell.gamma.set_data(ops.ones(cell.gamma.shape, cell.gamma.dtype))
-        cell.beta.set_data(ops.zeros(cell.beta.shape, cell.beta.dtype))
-    elif hasattr(cell, "weight"):
+    else:
+        reset_layer(cell)
+
+
+def reset_layer(cell):
+    """What the class of torch's does that the layer is of: its parameters as they are drawn first."""
+    cell = getattr(cell, "bn2d", cell)  # BatchNorm3d holds one
+    if isinstance(cell, (nn.Dense, *CONVOLUTIONS)):
         reset_uniform(cell)
+    elif isinstance(cell, nn.Embedding) or hasattr(cell, "embedding_dim"):
+        table = layer_parameter(cell, "weight")
+        table.set_data(initializer(Normal(1.0), table.shape, table.dtype))
+        if getattr(cell, "padding_idx", None) is not None:
+            table[cell.padding_idx] = 0.0
+    elif hasattr(cell, "gamma"):
+        reset_running_stats(cell)
+        fill_parameters(cell, {"gamma": 1.0, "beta": 0.0})
+    elif isinstance(cell, nn.PReLU):
+        fill_parameters(cell, {"w": getattr(cell, "init", 0.25)})
+    elif getattr(cell, "hidden_size", None) is not None:
+        for parameter in cell.get_parameters():
+            bound = 1 / math.sqrt(cell.hidden_size)
+            parameter.set_data(initializer(Uniform(bound), parameter.shape, parameter.dtype))
+    elif hasattr(cell, "normalized_shape") or hasattr(cell, "num_features"):
+        reset_running_stats(cell)
+        fill_parameters(cell, {"weight": 1.0, "bias": 0.0})
+    elif getattr(cell, "weight", None) is not None:
+        reset_uniform(cell)
+
+
+def fill_parameters(cell, values):
+    """Give a cell's parameters these values, those that it has."""
+    for name, value in values.items():
+        if getattr(cell, name, None) is not None:
+            old = getattr(cell, name)
+            old.set_data(ops.full(old.shape, value, dtype=old.dtype))
 
 
 def reset_running_stats(cell):
     """m.reset_running_stats(): a norm forgets what it has seen."""
     if hasattr(cell, "reset_running_stats"):
         cell.reset_running_stats()
-    elif getattr(cell, "moving_mean", None) is not None:
-        cell.moving_mean.set_data(ops.zeros(cell.moving_mean.shape, cell.moving_mean.dtype))
-        cell.moving_variance.set_data(ops.ones(cell.moving_variance.shape, cell.moving_variance.dtype))
+    else:
+        cell = getattr(cell, "bn2d", cell)
+        fill_parameters(cell, {"moving_mean": 0.0, "moving_variance": 1.0, "running_mean": 0.0, "running_var": 1.0})
         if getattr(cell, "batches", None) is not None:
             cell.batches = 0
 
 
 def reset_uniform(cell):
     """torch's first values of convolutions and linear layers: even up to 1 / sqrt(fan in)."""
-    bound = 1 / math.sqrt(math.prod(cell.weight.shape[1:]))
+    inputs = cell.weight.shape[1:2] if hasattr(cell, "in1_features") else cell.weight.shape[1:]  # of Bilinear, one
+    bound = 1 / math.sqrt(math.prod(inputs))
     cell.weight.set_data(initializer(Uniform(bound), cell.weight.shape, cell.weight.dtype))
     if getattr(cell, "bias", None) is not None:
         cell.bias.set_data(initializer(Uniform(bound), cell.bias.shape, cell.bias.dtype))

@@ -6,7 +6,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
 
-from .layers_module import register_buffer
+from .layers_module import register_buffer, reset_layer
 
 
 def first_count(momentum):
@@ -155,6 +155,9 @@ class SyncBatchNorm(nn.Cell):
         register_buffer(self, "running_mean", ops.zeros((num_features,)) if track_running_stats else None)
         register_buffer(self, "running_var", ops.ones((num_features,)) if track_running_stats else None)
 
+    def reset_parameters(self):
+        reset_layer(self)
+
     def construct(self, input):
         return normalize_tracked(self, input, (0, *range(2, input.ndim)))
 
@@ -202,6 +205,9 @@ class InstanceNorm(nn.Cell):
         self.bias = ms.Parameter(ops.zeros((num_features,))) if affine and bias else None
         register_buffer(self, "running_mean", ops.zeros((num_features,)) if track_running_stats else None)
         register_buffer(self, "running_var", ops.ones((num_features,)) if track_running_stats else None)
+
+    def reset_parameters(self):
+        reset_layer(self)
 
     def construct(self, input):
         if input.ndim == self.rank + 1:
@@ -300,6 +306,9 @@ class RMSNorm(nn.Cell):
         self.eps, self.elementwise_affine = eps, elementwise_affine
         self.least = float(np.finfo(np.float32).eps) if eps is None else eps
         self.weight = ms.Parameter(ops.ones(self.normalized_shape, dtype or ms.float32)) if elementwise_affine else None
+
+    def reset_parameters(self):
+        reset_layer(self)
 
     def construct(self, input):
         if not input.size:

@@ -2,6 +2,9 @@
 
 from mindspore import nn, ops
 
+from .functional_conv import convolve
+from .layers_conv import pad_edges
+from .layers_faces import layer_parameter, layer_setting
 from .layers_norm import RMSNorm
 from .layers_pool import AvgPool2d, MaxPool2d
 
@@ -90,6 +93,16 @@ def set_convolution(cell, name, value):
         cell.group,
         cell.data_format,
     )
+
+
+def convolve_with(layer, input, weight, bias):
+    """layer._conv_forward(input, weight, bias): the layer's convolution with another weight."""
+    if weight.ndim == 4 and len(layer.kernel_size) == 1:  # MindSpore's Conv1d keeps an axis more
+        weight = weight.squeeze(2)
+    padding, pads = layer_setting(layer, "padding"), getattr(layer, "pads", None)
+    if pads is not None:
+        input, padding = pad_edges(input, pads, layer.padding_mode), 0
+    return convolve(input, weight, bias, layer.stride, padding, layer.dilation, layer_parameter(layer, "groups"))
 
 
 def set_pool(cell, name, value):

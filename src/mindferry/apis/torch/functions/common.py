@@ -17,6 +17,11 @@ def _cat(call: Call) -> None:
         call.use_like()
 
 
+def _stack(call: Call) -> None:
+    if may_differ_in_type(call.reading, call.given.get("tensors")):
+        call.use_like()
+
+
 rule(
     "torch.cat",
     to="mindspore.ops.cat",
@@ -73,10 +78,12 @@ rule(
     rename=AXIS,
     like="compat.stack",
     cases=[
+        Case("torch.stack((x, y > 0))", "ms_compat.stack((x, y > 0))", shapes=((2, 3), (2, 3))),
+        Case("torch.stack([torch.tensor(1), x])", "ms_compat.stack([ms.Tensor(1), x])", inputs=("float32[]",)),
         Case("torch.stack((x, y), dim=1)", "ops.stack((x, y), axis=1)", shapes=((2, 3), (2, 3))),
         Case("torch.stack([x, y])", "ops.stack([x, y])", shapes=((2, 3), (2, 3))),
     ],
-)
+)(_stack)
 rule(
     "torch.chunk",
     to="mindspore.ops.chunk",
@@ -435,5 +442,42 @@ rule(
     like="mindspore.ops.is_complex",
     cases=[
         Case("(not torch.is_complex(x)) * x", "(not ops.is_complex(x)) * x", shapes=((2, 3),)),
+    ],
+)
+rule(
+    "torch.true_divide",
+    to="mindspore.ops.true_divide",
+    args="input other",
+    rename={"other": "divisor"},
+    like="mindspore.ops.true_divide",
+    cases=[
+        Case("torch.true_divide(x, y)", "ops.true_divide(x, y)", shapes=((2, 3), (2, 3))),
+        Case("x.true_divide(other=y)", "ops.true_divide(x, divisor=y)", shapes=((2, 3), (2, 3))),
+    ],
+)
+rule(
+    "torch.vdot",
+    to="compat.dot",
+    args="input other",
+    rename={"other": "tensor"},
+    like="compat.dot",
+    cases=[
+        Case("torch.vdot(x, y)", "ms_compat.dot(x, y)", shapes=((3,), (3,))),
+        Case("x.vdot(other=y)", "ms_compat.dot(x, tensor=y)", shapes=((3,), (3,))),
+    ],
+)
+rule(
+    "torch.split_with_sizes",
+    to="compat.split",
+    args="input split_sizes dim",
+    rename={"split_sizes": "split_size_or_sections"},
+    like="compat.split",
+    cases=[
+        Case("torch.split_with_sizes(x, [1, 3], 1)", "ms_compat.split(x, [1, 3], 1)", shapes=((3, 4),)),
+        Case(
+            "x.split_with_sizes(split_sizes=[1, 3], dim=1)",
+            "ms_compat.split(x, split_size_or_sections=[1, 3], dim=1)",
+            shapes=((3, 4),),
+        ),
     ],
 )

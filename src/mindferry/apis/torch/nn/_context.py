@@ -5,6 +5,8 @@ import ast
 from ....read.infer import Reading
 from ..._call import Call
 
+OF_LISTS = frozenset({"append", "extend", "insert", "pop"})  # `append` where its result is used
+
 
 def parent_of(call: Call) -> ast.AST | None:
     """The node that the call is part of."""
@@ -19,3 +21,19 @@ def slices_a(call: Call, api: str) -> bool:
 def _sliced(reading: Reading) -> set[str]:
     kinds = (reading.type(node.value) for node in reading.source.of(ast.Subscript) if isinstance(node.slice, ast.Slice))
     return {reading.symbols.torch_base(kind.qual) for kind in kinds if kind.kind == "instance"}
+
+
+def calls_a(call: Call, api: str, *methods: str) -> bool:
+    """Whether the file calls one of these methods of something that is an `api`."""
+    return not call.reading.once(_called).isdisjoint((api, each) for each in methods)
+
+
+def _called(reading: Reading) -> set[tuple[str, str]]:
+    found = set()
+    for node in reading.source.of(ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in OF_LISTS:
+            kind = reading.type(node.func.value)
+            is_dropped = isinstance(reading.source.parents.get(node), ast.Expr)
+            if kind.kind == "instance" and not (node.func.attr == "append" and is_dropped):
+                found.add((reading.symbols.torch_base(kind.qual), node.func.attr))
+    return found

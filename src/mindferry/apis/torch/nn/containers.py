@@ -4,7 +4,7 @@ import ast
 
 from ... import Case, rule
 from ..._call import Call
-from ._context import slices_a
+from ._context import calls_a, slices_a
 
 
 @rule(
@@ -21,6 +21,16 @@ from ._context import slices_a
             shapes=((2, 3),),
         ),
         Case(
+            "nn.Sequential(nn.Sigmoid(), nn.ReLU()).append(nn.Sigmoid())(x)",
+            "ms_compat.Sequential(nn.Sigmoid(), nn.ReLU()).append(nn.Sigmoid())(x)",
+            shapes=((2, 3),),
+        ),
+        Case(
+            "nn.Sequential(nn.Sigmoid(), nn.ReLU()).pop(0)(x)",
+            "ms_compat.Sequential(nn.Sigmoid(), nn.ReLU()).pop(0)(x)",
+            shapes=((2, 3),),
+        ),
+        Case(
             "nn.Sequential(nn.Sigmoid(), nn.ReLU())[:1](x)",
             "ms_compat.Sequential(nn.Sigmoid(), nn.ReLU())[:1](x)",
             shapes=((2, 3),),
@@ -28,7 +38,8 @@ from ._context import slices_a
     ],
 )
 def sequential(call: Call) -> None:
-    if not call.node.args or slices_a(call, "torch.nn.Sequential"):
+    api = "torch.nn.Sequential"
+    if not call.node.args or slices_a(call, api) or calls_a(call, api, "append", "extend", "insert", "pop"):
         call.use_like()
 
 
@@ -60,6 +71,11 @@ def sequential(call: Call) -> None:
             shapes=((2, 3),),
         ),
         Case(
+            "nn.ModuleList([nn.ReLU(), nn.Sigmoid()]).pop(-1)(x)",
+            "ms_compat.ModuleList([nn.ReLU(), nn.Sigmoid()]).pop(-1)(x)",
+            shapes=((2, 3),),
+        ),
+        Case(
             "nn.ModuleList([nn.Sigmoid(), None])[0](x)",
             "ms_compat.ModuleList([nn.Sigmoid(), None])[0](x)",
             shapes=((2, 3),),
@@ -73,7 +89,8 @@ def sequential(call: Call) -> None:
 )
 def module_list(call: Call) -> None:
     modules = call.given.get("modules")
-    if not _are_layers(call, modules) or slices_a(call, "torch.nn.ModuleList"):
+    api = "torch.nn.ModuleList"
+    if not _are_layers(call, modules) or slices_a(call, api) or calls_a(call, api, "append", "extend", "pop"):
         call.use_like()
 
 

@@ -169,3 +169,10 @@ rule(
         ),
     ],
 )
+
+for layer in ("Conv1d", "Conv2d", "Conv3d"):
+    rule(
+        f"torch.nn.{layer}._conv_forward",  # private, and the way of every class that changes the weight first
+        to="compat.convolve_with",
+        args="self input weight bias",
+    )

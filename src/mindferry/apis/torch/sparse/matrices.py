@@ -184,7 +184,10 @@ def _product(call: Call) -> None:
     if mentions_sparse(call):
         call.use("compat.sparse_mm")
     elif not call.is_opaque and (may_hold_nothing(call, *call.given.values())):
-        call.use_like()
+        if "mat2" in {each.arg for each in call.node.keywords}:  # the helper has matmul's names
+            call.replace(f"{call.name('compat.matmul')}({call.text('input')}, {call.text('mat2')})")
+        else:
+            call.use_like()
 
 
 for _name, _other in (("matmul", "other"), ("mm", "mat2")):

@@ -9,6 +9,7 @@ from ....read.walk import walk_again as walk
 from ...facts import Facts
 from . import flow
 
+MOVES = frozenset("to cuda cpu float half double long int bool contiguous type".split())
 MARK = "carries the graph of earlier iterations"
 ADVICE = (
     "cut it where an iteration begins, `h = h.detach()`; or compute the iterations that belong together in one function, "
@@ -29,7 +30,11 @@ def across_iterations(facts: Facts, statement: ast.stmt, loss: ast.expr, lifted:
         makers = [each for each in _simple(facts, region) if name in flow.writes(each)]
         if _is_made_always_or_never(facts, name, makers, region):
             continue
-        carrying = [each for each in makers if _brings_graph(each, written) and not _is_cut(facts, each, name, written)]
+        carrying = [
+            each
+            for each in makers
+            if _brings_graph(each, written) and not _is_move(each, name) and not _is_cut(facts, each, name, written)
+        ]
         cuts = [each for each in makers if _is_cut(facts, each, name, written)]
         if carrying and not _suffices(facts, cuts, statement, region):
             return f"{name} (line {carrying[0].lineno}) {MARK}{_lines(cuts)}"
@@ -62,6 +67,14 @@ def _brings_graph(statement: ast.stmt, written: set[str]) -> bool:
     """Not `total += loss.item()`, which adds numbers."""
     value = statement.value if isinstance(statement, ast.AugAssign) else statement
     return bool(flow.reads(value, with_gradient=True) & written)
+
+
+def _is_move(statement: ast.stmt, name: str) -> bool:
+    """`labels = labels.to(device)`: what it holds came from elsewhere."""
+    match statement:
+        case ast.Assign(value=ast.Call(func=ast.Attribute(value=ast.Name(id=moved), attr=method))):
+            return moved == name and method in MOVES
+    return False
 
 
 def _lines(cuts: list[ast.stmt]) -> str:

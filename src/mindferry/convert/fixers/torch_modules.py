@@ -8,10 +8,10 @@ from functools import partial
 
 from ... import findings
 from ..facts import Facts
+from ..module_tables import LONGEST, classes_of
 from ..plan import AtEnd, Change, Edit, RemoveStatement, ReplaceNode, ReplaceSpan, Text, Texts, claim, claim_all
 from . import built_names
 
-LONGEST = 24  # names of a table that is written out
 IMPORT_ADVICE = "import it by a statement, and convert again"
 CHOICE_ADVICE = "add the others that it may be to the table, as `'GELU': nn.GELU`; or test it, `assert name in ('ReLU', 'GELU')`, and convert again"
 
@@ -116,6 +116,8 @@ def _choose(
 ) -> Iterator[Change]:
     """`getattr(nn, kind)`: a table of the names that it may be; where that can't be told, of those that this file mentions, and a finding."""
     names, lacking = _options(facts, home, chosen)
+    if names is None:
+        names = list(classes_of(home, facts.rules, facts.framework)) or None
     targets = _targets(facts, home, chosen, names)
     if not targets:
         return
@@ -146,7 +148,8 @@ def _ask(
     facts: Facts, node: ast.Call | ast.Subscript, home: str, chosen: ast.expr, owner: ast.expr
 ) -> Iterator[Change]:
     """`hasattr(torch, name)`: whether it is one of those that a table would have; `getattr` beside it says which those are."""
-    names = list(_targets(facts, home, chosen, _options(facts, home, chosen)[0]))
+    options = _options(facts, home, chosen)[0] or list(classes_of(home, facts.rules, facts.framework)) or None
+    names = list(_targets(facts, home, chosen, options))
     if not names:
         return
     source, before = facts.source, facts.source.text(node)

@@ -34,8 +34,8 @@ from .fixers.tensorflow.graph_code import refuse_graph_code
 from .from_observation import mark_observed
 from .gather import gather
 from .ledger import account
-from .older_files import older_findings
 from .module_tables import classes_of
+from .older_files import older_findings
 from .plan import Plan
 from .references import is_type_position, target_of_reference
 from .render.comment_out_decorators import comment_out

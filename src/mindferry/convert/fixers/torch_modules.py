@@ -20,6 +20,8 @@ def plan(facts: Facts) -> Iterator[Change]:
     for call in facts.source.calls_named("hasattr", "getattr"):
         if isinstance(call.func, ast.Name) and len(call.args) >= 2:
             yield from _look_up(facts, call)
+    for call in facts.source.calls_named("import_module"):
+        yield from _import_one_of(facts, call)
     for part in facts.source.of(ast.Subscript):
         yield from _index(facts, part)
     for compared in facts.source.of(ast.Compare):
@@ -109,6 +111,25 @@ def _index(facts: Facts, node: ast.Subscript) -> Iterator[Change]:
             return
     if home and isinstance(node.ctx, ast.Load):
         yield from _choose(facts, node, home, node.slice, node.value)
+
+
+def _import_one_of(facts: Facts, call: ast.Call) -> Iterator[Change]:
+    """`import_module(name).SummaryWriter`, where name is one of a few: what stands for each, if all of them have something."""
+    parent = facts.parents.get(call)
+    if not isinstance(parent, ast.Attribute) or len(call.args) != 1 or isinstance(call.args[0], ast.Constant):
+        return
+    names = built_names.patterns(facts, call.args[0]) or set()
+    targets = {name: _target(facts, f"{name}.{parent.attr}") for name in sorted(names)}
+    if not targets or not all(targets.values()):
+        return
+    chosen, source = call.args[0], facts.source
+
+    def table(texts: Texts) -> str:
+        return "{" + ", ".join(f"{name!r}: {texts.name(target)}" for name, target in targets.items()) + "}"
+
+    yield claim_all(parent)
+    yield ReplaceNode(parent, lambda texts: f"{table(texts)}[{source.text(chosen)}]")
+    yield facts.record(parent, facts.framework.name, source.text(parent), table)
 
 
 def _choose(

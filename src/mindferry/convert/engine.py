@@ -368,7 +368,12 @@ def _convert_call(node: ast.Call, context: Context) -> None:
 
 
 def _is_proven(receiver: ast.expr | None, context: Context) -> bool:
-    return receiver is not None and context.reading.type(receiver).provenance is not Provenance.ASSUMED
+    """Not by what callers give: a function may look at what it got, and go other ways with other things."""
+    if receiver is None or context.reading.type(receiver).provenance is Provenance.ASSUMED:
+        return False
+    function = context.enclosing(receiver, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    given = {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)} if function is not None else set()
+    return not isinstance(receiver, ast.Name) or receiver.id not in given
 
 
 def _unknown(node: ast.AST, api: str, context: Context, severity: str = "error") -> None:

@@ -465,6 +465,9 @@ def _warn_of_views(facts: Facts, found: InPlace, names: Names, node: ast.Assign)
     assert isinstance(target, ast.Subscript)
     if isinstance(target.value, ast.Name) and names.binding(target.value).other:
         _warn_of_others(facts, found, names, node.value, target.value)
+    elif isinstance(target.value, ast.Subscript) and _parted(facts, target.value):
+        message = f"{facts.source.text(target.value)} is a copy in MindSpore, so assigning into it changes nothing"
+        found.planned.append(facts.found(node, findings.MF141, message, "write one index: x[i, j] = ..."))
     elif isinstance(target.value, ast.Subscript) and _is_several_places(facts, target.value):
         found.planned.append(
             facts.found(

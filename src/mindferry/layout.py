@@ -131,6 +131,8 @@ def _is_package(root: Path, files: list[Path]) -> bool:
             text = read_regular(path, LARGEST_CODE).decode("utf-8", "replace")
             for dots, name, _, plain in _IMPORT.findall(f"\n{text}"):
                 first = (plain or name).partition(".")[0]
+                if dots and path == root / "__init__.py":  # nobody may ever import it: scripts beside it run without
+                    continue
                 if len(dots) > depth or (not dots and first == root.resolve().name):
                     return True
                 is_run_from |= not dots and first in inside

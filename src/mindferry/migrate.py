@@ -177,7 +177,6 @@ def _observe(state: Migration) -> tuple[Observation, bool, str]:
 
     assert state.command is not None
     _check_output(state)
-    log = state.output.with_name(f"{state.output.name}.log")
     with scratch_folder() as scratch:
         found = observe(
             state.project,
@@ -185,11 +184,10 @@ def _observe(state: Migration) -> tuple[Observation, bool, str]:
             scratch,
             steps=state.command.steps,
             seconds=state.command.seconds,
-            log=log,
+            log=state.output.with_name(f"{state.output.name}.log"),
             write=state.command.write,
         )
         save_observation(found.observation, state.archive, found.parts)
-    remove(log)
     state.first = joined(found.runs)
     seen = found.observation
     steps = sum(len(run.losses) for run in seen.runs)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mindferry.convert import convert_project
+from mindferry.convert import convert_project, convert_source
 from mindferry.errors import MindferryError
 
 NET = "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self, conv=nn.Conv2d):\n        super().__init__()\n        self.conv = conv(3, 8, 3)\n"
@@ -44,6 +44,26 @@ def test_a_package_gets_its_helpers_inside_and_imports_them_relatively(tmp_path:
     assert (tmp_path / "out/pkg/ms_compat.py").is_file()
     assert "from .. import ms_compat" in (tmp_path / "out/pkg/models/net.py").read_text()
     assert not (tmp_path / "out/ms_compat.py").exists()
+
+
+def test_a_root_that_has_an_init_file_is_no_package_to_the_scripts_in_it(tmp_path: Path) -> None:
+    files = {
+        "__init__.py": "from . import layers\nfrom . import gone\n",
+        "layers/__init__.py": "",
+        "layers/net.py": NET,
+        "train.py": "import torch\nfrom layers.net import Net\n\nnet = Net()\n",
+    }
+    convert_project(write(tmp_path / "p", files), tmp_path / "out")
+    assert "from . import ms_compat" in (tmp_path / "out/layers/net.py").read_text()
+    del files["train.py"]
+    files["layers/more.py"] = "import torch\nfrom .net import Net\n\nnet = Net(torch.nn.Conv1d)\n"
+    convert_project(write(tmp_path / "q", files), tmp_path / "inside")
+    assert "from .. import ms_compat" in (tmp_path / "inside/layers/net.py").read_text()
+
+
+def test_a_method_without_a_rule_of_what_is_a_tensor_is_left_for_the_user() -> None:
+    said = convert_source("import torch\n\nx = torch.ones(3)\ny = x.storage_offset()\n").findings
+    assert [(each.code, each.severity) for each in said] == [("MF100", "error")]
 
 
 def test_only_the_helpers_in_use_are_written(tmp_path: Path) -> None:

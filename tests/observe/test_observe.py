@@ -196,6 +196,11 @@ def test_a_command_that_fails_speaks_for_itself(tmp_path: Path) -> None:
     assert "frozen runpy" not in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["beside.txt", "project", "seen.log"]
     assert "nothing.bin" in (tmp_path / "seen.log").read_text()
+    (tmp_path / "seen.log").write_text("what the user keeps\n")
+    done = mindferry("observe", root, "-o", "seen", "--", "python", "train.py", cwd=tmp_path)
+    assert done.returncode == 2 and "seen.command.log" in done.stderr
+    assert (tmp_path / "seen.log").read_text() == "what the user keeps\n"
+    assert "--size" in (tmp_path / "seen.command.log").read_text()
     done = mindferry("migrate", root, "-o", "out", "--", "no-such-program", cwd=tmp_path)
     assert done.returncode == 2 and "cannot run `no-such-program`" in done.stderr and not (tmp_path / "out").exists()
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from ..as_json import laid_out, plain
-from ..files import remove
 from ..frameworks.watched import scratch_folder
 from ..observation import Observation, save_observation
 
@@ -52,18 +51,16 @@ def command(
 
     target = output or Path(f"{project.resolve().stem}.observed")
     with scratch_folder() as scratch:
-        log = target.with_name(f"{target.name}.log")
         found = observe(
             project,
             split_commands(tail),
             scratch,
             steps=steps,
             seconds=seconds,
-            log=log,
+            log=target.with_name(f"{target.name}.log"),
             write=_write,
         )
         save_observation(found.observation, target, found.parts)
-    remove(log)
     if as_json:
         click.echo(laid_out({"kind": "Observation", **plain(found.observation)}))
     else:

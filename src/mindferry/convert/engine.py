@@ -18,6 +18,7 @@ from ..read.observed import ObservedTypes
 from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
 from ..read.uses import Use
+from ..read.types import Provenance
 from .context import Context
 from .dispatch import (
     ask_tensor,
@@ -34,6 +35,7 @@ from .fixers.tensorflow.graph_code import refuse_graph_code
 from .from_observation import mark_observed
 from .gather import gather
 from .ledger import account
+from .module_tables import classes_of
 from .older_files import older_findings
 from .plan import Plan
 from .references import is_type_position, target_of_reference
@@ -332,7 +334,8 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         if framework.is_of_tensor(api) and is_container_s:  # `batch.items()`
             context.verdicts[node.func] = Verdict(Outcome.NOT_TORCH, "no tensor has such a method", "proven")
         elif framework.is_of_tensor(api):
-            _unknown(node, api, context, severity="error" if framework.is_in_place(api) else "warning")
+            is_known = name in framework.members.of_all_tensors and _is_proven(receiver, context)
+            _unknown(node, api, context, severity="error" if is_known or framework.is_in_place(api) else "warning")
         elif framework.is_own(api) and not framework.is_of_network(api) and name not in OF_OBJECTS:
             _unknown(node, api, context)
         return
@@ -365,6 +368,15 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         context.find(node, findings.MF110, f"{api}: {call.note}", rule=api)
     line, column = context.source.position(context.source.start(node))
     context.rewrites.append(Rewrite(line, column + 1, entry.api, before, context.edits.text(node)))
+
+
+def _is_proven(receiver: ast.expr | None, context: Context) -> bool:
+    """Not by what callers give: a function may look at what it got, and go other ways with other things."""
+    if receiver is None or context.reading.type(receiver).provenance is Provenance.ASSUMED:
+        return False
+    function = context.enclosing(receiver, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    given = {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)} if function is not None else set()
+    return not isinstance(receiver, ast.Name) or receiver.id not in given
 
 
 def _unknown(node: ast.AST, api: str, context: Context, severity: str = "error") -> None:
@@ -426,6 +438,13 @@ def _convert_module(node: ast.Name | ast.Attribute, api: str, context: Context) 
             context.edits.replace_node(node, home)
         else:
             context.edits.replace_node(node, context.imports.spell(home))
+    elif classes := classes_of(api, context.rules, context.framework):
+        before, spell = context.source.text(node), context.imports.spell
+        table = ", ".join(f"{name!r}: {spell(target)}" for name, target in classes.items())
+        text = f"type({api.rpartition('.')[2]!r}, (), {{{table}}})"
+        context.edits.replace_node(node, text)
+        line, column = context.source.position(context.source.start(node))
+        context.rewrites.append(Rewrite(line, column + 1, api, before, text))
     else:
         context.find(
             node,

@@ -19,6 +19,7 @@ from .sites import unclear_sites
 from .use import assignments, notebook_of
 
 SEPARATOR = "&&"
+LOG_HEAD = "mindferry observe: all that the command printed"
 
 Write = Callable[[bytes], None]
 
@@ -61,11 +62,9 @@ def observe(
     for number, command in enumerate(commands):
         limit = steps if number == len(commands) - 1 else 0
         run = _run(layout, command, sites, scratch / f"run-{number}", limit, seconds, write)
-        if log is not None:
-            write_text(log, "\n".join(each.output for each in (*runs, run)))
         run = replace(run, command=tuple(command))  # as the user wrote it
         if not run.is_well:
-            raise CommandFailed(_why(run, runs, log))
+            raise CommandFailed(_why(run, runs, _write_log(log, (*runs, run)) if log is not None else None))
         runs.append(run)
     observation, parts = gather_observation(layout, runs, sites)
     written = tuple(path for path in listed(layout.root) if path not in before)
@@ -96,6 +95,14 @@ def _check_script(command: Sequence[str], layout: Layout) -> None:
         raise MindferryError(
             f"{words[1]} has no ending, so it is not read as Python: rename it to {words[1]}.py and give that name"
         )
+
+
+def _write_log(log: Path, runs: Sequence[Run]) -> Path:
+    """Where it was written: a file of that name that is not an earlier log stays, as of `mindferry migrate … > out.log`."""
+    if log.exists() and not log.read_bytes().startswith(LOG_HEAD.encode()):
+        log = log.with_name(f"{log.stem}.command.log")
+    write_text(log, LOG_HEAD + "\n" + "\n".join(each.output for each in runs))
+    return log
 
 
 def _why(run: Run, before: Sequence[Run], log: Path | None) -> str:

@@ -14,6 +14,7 @@ from .framework import Role
 from .guesses import looks_like_class, looks_like_network
 from .name_uses import names_in
 from .networks import is_used_as_network
+from .plain_classes import plain_classes
 from .scope import Scope
 from .selections import note_selections
 from .source import Source
@@ -92,6 +93,8 @@ def read(
     reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
     symbols.unsure |= unsure_parameters(reading)
     symbols.writing |= writing_functions(reading)
+    symbols.plain -= {name for node, name in reader.owners.items() if isinstance(node, ast.ClassDef)}
+    symbols.plain |= plain_classes(reading)
     note_selections(reading)
     symbols.draws_host_numbers = symbols.draws_host_numbers or reader.names.draws_host_numbers
     symbols.differentiates_arguments |= reader.names.differentiates_arguments

@@ -62,6 +62,13 @@ class Draws:
             frame = frame.f_back
         return frame is not None and self._is_of_project(frame) and not self.is_paused
 
+    def is_of_script(self, depth: int = 2) -> bool:
+        """Whether it is the project's, or a library's that both sides have, such as an environment: neither MindSpore's nor ours."""
+        frame = sys._getframe(depth)
+        if self.is_paused or frame.f_code.co_filename.endswith(self.helpers or ("\0",)):
+            return False
+        return str(frame.f_globals.get("__name__", "")).partition(".")[0] not in ("mindspore", "mindferry")
+
     def is_through_distribution(self, depth: int = 2) -> bool:
         frame = sys._getframe(depth)
         return not self._is_of_project(frame) and _is_of_distribution(frame)
@@ -164,7 +171,7 @@ class HostStream:
 
     def _choose(self, own: Any, original: Any) -> Any:
         def draw(*args: Any, **kwargs: Any) -> Any:
-            return (own if self.draws.is_own() else original)(*args, **kwargs)
+            return (own if self.draws.is_of_script() else original)(*args, **kwargs)
 
         return draw
 

@@ -118,10 +118,6 @@ def test_a_name_that_is_sure_to_be_one_of_a_few_has_a_table_of_those(code: str) 
     [
         ("def f(kind='relu'):\n    return getattr(F, kind)\n", "{'relu': ms_compat.relu}[kind]"),
         ("def f(cfg, kind='ReLU'):\n    return getattr(torch.nn, cfg.act)\n", "{'ReLU': ms_compat.ReLU}[cfg.act]"),
-        (
-            "def f(args, name='Adam'):\n    return getattr(torch.optim, args.opt)\n",
-            "{'Adam': ms_compat.Adam}[args.opt]",
-        ),
         ("def f(args, name='ReLU'):\n    return torch.nn.__dict__[args.act]\n", "{'ReLU': ms_compat.ReLU}[args.act]"),
         (
             "def f(kind, name='ReLU'):\n    def g():\n        return getattr(torch.nn, (kind), None)\n",
@@ -213,3 +209,21 @@ def test_a_module_by_another_name_stays_where_something_of_it_is_left(tmp_path, 
     assert len(with_alias.COSTS) == 1 and with_alias.Net() is not None and "N = " not in conversion.main
     with pytest.raises(NotImplementedError, match=r"aten\.made_up has no rule"):
         with_alias.cost(1)
+
+
+def test_one_of_a_few_modules_imported_by_name_gives_what_stands_for_each() -> None:
+    result = convert_source("""import importlib
+import torch
+
+class Log:
+    def __init__(self, folder):
+        for module in ["torch.utils.tensorboard", "tensorboardX"]:
+            try:
+                self.writer = importlib.import_module(module).SummaryWriter(folder)
+                break
+            except ImportError:
+                self.module = module
+        self.other = importlib.import_module(folder).thing(torch.ones(1))
+""")
+    assert "'torch.utils.tensorboard': ms_compat.SummaryWriter}[module](folder)" in result.main
+    assert "importlib.import_module(folder).thing(" in result.main and not result.findings

@@ -8,10 +8,10 @@ from functools import partial
 
 from ... import findings
 from ..facts import Facts
+from ..module_tables import LONGEST, classes_of
 from ..plan import AtEnd, Change, Edit, RemoveStatement, ReplaceNode, ReplaceSpan, Text, Texts, claim, claim_all
 from . import built_names
 
-LONGEST = 24  # names of a table that is written out
 IMPORT_ADVICE = "import it by a statement, and convert again"
 CHOICE_ADVICE = "add the others that it may be to the table, as `'GELU': nn.GELU`; or test it, `assert name in ('ReLU', 'GELU')`, and convert again"
 
@@ -20,6 +20,8 @@ def plan(facts: Facts) -> Iterator[Change]:
     for call in facts.source.calls_named("hasattr", "getattr"):
         if isinstance(call.func, ast.Name) and len(call.args) >= 2:
             yield from _look_up(facts, call)
+    for call in facts.source.calls_named("import_module"):
+        yield from _import_one_of(facts, call)
     for part in facts.source.of(ast.Subscript):
         yield from _index(facts, part)
     for compared in facts.source.of(ast.Compare):
@@ -111,11 +113,32 @@ def _index(facts: Facts, node: ast.Subscript) -> Iterator[Change]:
         yield from _choose(facts, node, home, node.slice, node.value)
 
 
+def _import_one_of(facts: Facts, call: ast.Call) -> Iterator[Change]:
+    """`import_module(name).SummaryWriter`, where name is one of a few: what stands for each, if all of them have something."""
+    parent = facts.parents.get(call)
+    if not isinstance(parent, ast.Attribute) or len(call.args) != 1 or isinstance(call.args[0], ast.Constant):
+        return
+    names = built_names.patterns(facts, call.args[0]) or set()
+    targets = {name: _target(facts, f"{name}.{parent.attr}") for name in sorted(names)}
+    if not targets or not all(targets.values()):
+        return
+    chosen, source = call.args[0], facts.source
+
+    def table(texts: Texts) -> str:
+        return "{" + ", ".join(f"{name!r}: {texts.name(target)}" for name, target in targets.items()) + "}"
+
+    yield claim_all(parent)
+    yield ReplaceNode(parent, lambda texts: f"{table(texts)}[{source.text(chosen)}]")
+    yield facts.record(parent, facts.framework.name, source.text(parent), table)
+
+
 def _choose(
     facts: Facts, node: ast.Call | ast.Subscript, home: str, chosen: ast.expr, owner: ast.expr
 ) -> Iterator[Change]:
     """`getattr(nn, kind)`: a table of the names that it may be; where that can't be told, of those that this file mentions, and a finding."""
     names, lacking = _options(facts, home, chosen)
+    if names is None:
+        names = list(classes_of(home, facts.rules, facts.framework)) or None
     targets = _targets(facts, home, chosen, names)
     if not targets:
         return
@@ -146,7 +169,8 @@ def _ask(
     facts: Facts, node: ast.Call | ast.Subscript, home: str, chosen: ast.expr, owner: ast.expr
 ) -> Iterator[Change]:
     """`hasattr(torch, name)`: whether it is one of those that a table would have; `getattr` beside it says which those are."""
-    names = list(_targets(facts, home, chosen, _options(facts, home, chosen)[0]))
+    options = _options(facts, home, chosen)[0] or list(classes_of(home, facts.rules, facts.framework)) or None
+    names = list(_targets(facts, home, chosen, options))
     if not names:
         return
     source, before = facts.source, facts.source.text(node)

@@ -117,6 +117,14 @@ rule(
     ],
 )
 rule(
+    "torch.Tensor.lu",
+    to="compat.lu",
+    args="pivot get_infos",
+    cases=[
+        Case("x.lu()[0]", "ms_compat.lu(x)[0]", shapes=((4, 4),)),
+    ],
+)
+rule(
     "torch.Tensor.is_quantized",
     form=Form.ATTRIBUTE,
     to="False",

@@ -212,7 +212,8 @@ def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], bas
         isinstance(base, ast.Attribute) and facts.parents.get(base) is not None and not isinstance(base.ctx, ast.Store)
     ):
         is_held = _is_held_by_module(facts, base)
-        if is_bare or (not is_held and getattr(facts.parents.get(call), "targets", None)):  # `noise = self.noise = ...`
+        is_bound = not is_held and getattr(facts.parents.get(call), "targets", None)  # `noise = self.noise = ...`
+        if is_bare or is_bound or (is_held and _is_filled_by_numbers(facts, chain)):
             found.changes.append(InPlaceChange(call, base, How.ASSIGN if is_held else How.BIND))
         else:
             reason = f"{facts.source.text(base)} is changed and its value used at once"
@@ -247,6 +248,16 @@ def _is_view(facts: Facts, node: ast.Call) -> bool:
     )
 
 
+def _is_filled_by_numbers(facts: Facts, chain: list[ast.Call]) -> bool:
+    """`noise = self.noise.normal_(0., std=0.1)`: no gradient goes through what it gives, so `ops.assign`, which gives it, will do."""
+    first = chain[0]
+    method = first.func.attr if isinstance(first.func, ast.Attribute) else ""
+    is_filled = len(chain) == 1 and facts.uses.has(Use.STARTING_VALUE, facts.framework.of_tensor(method))
+    is_alone = isinstance(facts.parents.get(first), ast.Assign | ast.Return | ast.Call)  # nothing is taken from it
+    values = [*first.args, *(each.value for each in first.keywords)]
+    return is_filled and is_alone and all(facts.reading.type(value).kind in ("int", "float") for value in values)
+
+
 def _is_held_by_module(facts: Facts, node: ast.Attribute) -> bool:
     owner = facts.reading.type(node.value)
     return owner.kind != "instance" or facts.reading.symbols.is_module(owner.qual)
@@ -272,8 +283,6 @@ def _plan_item(facts: Facts, found: InPlace, chain: list[ast.Call], base: ast.Su
             "an index by tensor makes a copy, so nothing changes in torch either",
             "assign to the index: x[mask] = ...",
         )
-    elif isinstance(base.value, ast.Subscript) and facts.reading.type(base.value.value).is_tensor:
-        _refuse(facts, found, chain, "an index of an index makes a copy in MindSpore", "write one index: x[i, j]")
     elif whole := _parted(facts, base):
         _refuse(facts, found, chain, f"{whole} is changed through a part of it", f"assign to an index of {whole}")
     elif is_bare:
@@ -456,14 +465,24 @@ def _warn_of_views(facts: Facts, found: InPlace, names: Names, node: ast.Assign)
     assert isinstance(target, ast.Subscript)
     if isinstance(target.value, ast.Name) and names.binding(target.value).other:
         _warn_of_others(facts, found, names, node.value, target.value)
-    elif isinstance(target.value, ast.Subscript) and (
-        facts.reading.type(target.value.value).is_tensor or _parted(facts, target.value)
-    ):
+    elif isinstance(target.value, ast.Subscript) and _parted(facts, target.value):
+        message = f"{facts.source.text(target.value)} is a copy in MindSpore, so assigning into it changes nothing"
+        found.planned.append(facts.found(node, findings.MF141, message, "write one index: x[i, j] = ..."))
+    elif isinstance(target.value, ast.Subscript) and _is_several_places(facts, target.value):
         found.planned.append(
             facts.found(
                 node,
                 findings.MF141,
-                f"{facts.source.text(target.value)} is a copy in MindSpore, so assigning into it changes nothing",
-                "write one index: x[i, j] = ...",
+                f"{facts.source.text(target.value)} is a copy in torch if its index holds several places, and assigning into it "
+                f"changes nothing; MindSpore may change {facts.source.text(target.value.value)}",
+                "write one index if the change is meant, x[i, j] = ..., and remove the line if not",
             )
         )
+
+
+def _is_several_places(facts: Facts, part: ast.Subscript) -> bool:
+    """`x[rows][0] = 1`: an index by a list or tensor makes a copy in torch; numbers and slices show x itself, in both."""
+    index = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
+    return facts.reading.type(part.value).is_tensor and any(
+        facts.reading.type(each).kind in ("tensor", "list", "ndarray") for each in index
+    )

@@ -242,7 +242,8 @@ def _check_repeated(facts: Facts, each: Backward, others: Lifted) -> None:
 
 
 def _repeats(facts: Facts, call: ast.Call) -> bool:
-    if sources.calls_network(facts, call):
+    is_of_object = _is_of_object(facts, call)
+    if sources.calls_network(facts, call) and not is_of_object:
         return True
     name = (
         call.func.attr
@@ -255,7 +256,14 @@ def _repeats(facts: Facts, call: ast.Call) -> bool:
         word in name
         for word in ("rand", "normal", "bernoulli", "multinomial", "dropout", "uniform", "sample", "shuffle", "noise")
     )
-    return not is_random and name not in ("next", "pop", "popleft", "get_batch")
+    is_next = is_of_object and any(word in name for word in ("batch", "fetch", "next", "draw", "pop"))
+    return not is_random and not is_next and name not in ("next", "pop", "popleft", "get_batch")
+
+
+def _is_of_object(facts: Facts, call: ast.Call) -> bool:
+    """`buffer.sample(8)`: a method of something of the project's that may hold a network, and is none."""
+    owner = facts.reading.type(call.func.value) if isinstance(call.func, ast.Attribute) else None
+    return owner is not None and owner.kind == "instance" and not facts.reading.symbols.is_module(owner.qual)
 
 
 def _clear_first(facts: Facts, each: Backward) -> None:

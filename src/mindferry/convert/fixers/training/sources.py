@@ -308,13 +308,13 @@ def _is_loss(facts: Facts, node: ast.expr) -> bool:
 
 
 def holds_network(facts: Facts, qual: str, seen: set[str] | None = None) -> bool:
-    """Whether an object of a class may run a network. Only a class in this file that calls none certainly doesn't."""
+    """Whether an object of a class may run a network. Only a class that calls none certainly doesn't."""
     symbols = facts.reading.symbols
     if (seen is not None and qual in seen) or symbols.origin(qual) not in symbols.classes:
         return False
     body = facts.derived(_definitions).get((ast.ClassDef, qual))
     if body is None or any(base in symbols.classes and base != qual for base in symbols.bases(qual)):
-        return True
+        return body is not None or symbols.origin(qual) not in symbols.plain
     parts = [each for each in walk(body) if isinstance(each, ast.Call | ast.Attribute)]
     if any(isinstance(each, ast.Attribute) and _is_leaf(facts, each) for each in parts):
         return True

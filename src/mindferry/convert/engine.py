@@ -17,8 +17,8 @@ from ..read.infer import read
 from ..read.observed import ObservedTypes
 from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
-from ..read.uses import Use
 from ..read.types import Provenance
+from ..read.uses import Use
 from .context import Context
 from .dispatch import (
     ask_tensor,

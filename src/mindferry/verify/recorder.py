@@ -25,7 +25,7 @@ from .columns import chosen, small_columns
 from .given import as_type, overwritten
 from .goldenfile import GoldenWriter, RecordError, as_kept
 from .initial import initial_errors
-from .jitter import jittered, jittering
+from .jitter import COARSE, jittered, jittering
 from .kernels import ROUGH, as_mindspore
 from .lifted import full_precision, in_double
 from .named import one_line, plain_settings
@@ -106,8 +106,8 @@ class Recorder:
         """Without jitter, and with. What went through the whole network is a sample of few, so it is taken three times."""
         if not self.inside:
             return ()
-        if which == "whole":
-            return (0, 1, 2)
+        if which == "whole" or self.is_rough:
+            return (0, 1, 2) if not self.is_rough else (0, 1, 2, 3)
         return (0, 1) if self.reference == "float64" else (1, 2)
 
     def _write(self, mode: str, gradients: bool, wanted: str) -> dict[str, Any]:
@@ -159,7 +159,7 @@ class Recorder:
         capture = Capture(self.model, mode, partial(self._visit, which), fork, self.is_quick)
         watch = Watch(self.model, self.is_quick) if not (self.jitter or self.is_measuring) and which != "own" else None
         try:
-            jitter = jittering()(self.jitter * 10**6) if self.jitter else contextlib.nullcontext()
+            jitter = jittering()(self.jitter * 10**6, self.is_rough) if self.jitter else contextlib.nullcontext()
             kernels = as_mindspore()() if self.is_rough else contextlib.nullcontext()
             shared = self._shared(mode, which, found)
             with torch.set_grad_enabled(gradients), seeded(self.seed), jitter, kernels, shared:
@@ -282,7 +282,7 @@ class Recorder:
         return shared_randomness(self.model, self.seed, keep_mask, keep_draw, self._note_function)
 
     def _note_function(self, name: str) -> None:
-        if name in ROUGH:
+        if name in ROUGH or name in COARSE:
             self.rough.add(name.rstrip("_"))
 
     def _total(

@@ -11,7 +11,7 @@ from typing import Any
 
 SIZES = {"shape", "size", "numel", "nelement", "len"}  # what tells how large something is
 COMMON = {0.0, 0.5, 1.0, 2.0, 3.0, 4.0}  # axes, halves, doubles: a conversion may say the same in other ways
-SMALL, LARGE = 1e-2, 1e4  # a reference's number may be gone for a good reason, unless it is an epsilon or a limit
+EPSILON, LIMIT = 1e-2, 1e4  # a reference's number may be gone for a good reason, unless it is an epsilon or a limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +74,19 @@ def only_here(ours: Iterable[Literal], theirs: Iterable[Literal]) -> list[Litera
 def only_there(ours: Iterable[Literal], theirs: Iterable[Literal]) -> list[Literal]:
     """What the reference's code holds and the conversion's does not: an epsilon or a limit."""
     known = set(ours)
-    return [each for each in theirs if each not in known and not each.is_size and not SMALL < each.value < LARGE]
+    return [each for each in theirs if each not in known and not each.is_size and not EPSILON < each.value < LIMIT]
 
 
 def _numbers(function: ast.AST, constants: dict[str, float]) -> Iterator[tuple[Literal, int]]:
     for node in ast.walk(function):
-        value = _value(node)
+        value = _number_in(node)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             value = constants.get(node.id)
         if value is not None and value not in COMMON and value == value:
             yield Literal(value), getattr(node, "lineno", 0)
 
 
-def _value(node: ast.AST) -> float | None:
+def _number_in(node: ast.AST) -> float | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         try:
             return abs(float(node.value))
@@ -101,7 +101,7 @@ def _constants(tree: ast.Module) -> dict[str, float]:
     for node in tree.body:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             inner = node.value.operand if isinstance(node.value, ast.UnaryOp) else node.value
-            value = _value(inner)
+            value = _number_in(inner)
             if value is not None:
                 found[node.targets[0].id] = value
     return found
@@ -118,7 +118,7 @@ def _sizes(function: ast.AST) -> Iterator[tuple[Literal, int]]:
         if not any(_is_size(each, names) for each in ast.walk(node)):
             continue
         for each in ast.walk(node):
-            value = _value(each)
+            value = _number_in(each)
             if value is not None and value > 1:
                 yield Literal(value, is_size=True), node.lineno
 

@@ -16,7 +16,7 @@ from typing import Any
 DEEP = 6
 LARGE = 1 << 16  # bytes of an array that is looked at
 LONG = 64  # items of a container that are looked at
-LIBRARIES = (
+FRAMEWORK_HOMES = (
     "torch",
     "mindspore",
     "keras",
@@ -119,7 +119,7 @@ class _Walk:
 
 
 def _is_library(kind: type) -> bool:
-    return kind.__module__.split(".")[0] in LIBRARIES
+    return kind.__module__.split(".")[0] in FRAMEWORK_HOMES
 
 
 def _state_of_generator(value: Any) -> int | None:

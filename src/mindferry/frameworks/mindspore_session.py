@@ -332,7 +332,7 @@ class Session:
             return None
         going_on = []
         for tensor, (key, gradient) in zip(found, record.inputs, strict=True):
-            reference, value = self.golden.array(key), as_numpy(tensor)
+            reference, value = self.golden.lent(key, is_writable=True), as_numpy(tensor)
             self._add("own", "input", record, key, value.shape, *distance(value, reference))
             going_on.append(self._pin(tensor, reference, gradient, record, "input gradient"))
         return rebuild(given, iter(going_on), is_activation)
@@ -352,7 +352,7 @@ class Session:
                 if f"{key}~" in self._gradients:
                     self._gradients[f"{key}~"] = (record, "gradient")
             else:
-                reference, value = (self.golden.array if run == "own" else self.golden.lent)(key), as_numpy(tensor)
+                reference, value = self.golden.lent(key, is_writable=run == "own"), as_numpy(tensor)
                 error = distance(value, reference, is_plain=self._is_plain(key))
                 self._add(run, "output", record, key, value.shape, *error)
                 if run == "own":
@@ -374,7 +374,7 @@ class Session:
 
     def _gradient(self, key: str, gradient: Tensor) -> Tensor:
         """Compare a gradient that arrives at a module's output or input, and hand on the reference's."""
-        value, reference = as_numpy(gradient), self.golden.array(key)
+        value, reference = as_numpy(gradient), self.golden.lent(key, is_writable=True)
         record, kind = self._gradients[key]
         self._arrived.add(key)
         found = distance(value, reference, is_plain=self._is_plain(key))

@@ -81,7 +81,9 @@ def moved_numbers(state: State) -> list[str]:
         f"{type(owner).__name__}.{name}"
         for owner, own, copies in state.plain
         for name, value in own.items()
-        if _is_count(value) and copies.get(name, value) != vars(owner).get(name)
+        if (name in copies or vars(owner).get(name) is not value)
+        and _is_count(value)
+        and copies.get(name, value) != vars(owner).get(name)
     ]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import textwrap
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any
@@ -13,9 +15,16 @@ SURROUNDINGS = {  # what code may ask for beside its inputs, and the names by wh
     "bfloat16": frozenset({"bfloat16", "autocast"}),
     "float64": frozenset({"float64", "double"}),
     "the environment": frozenset({"environ", "getenv", "putenv"}),
-    "the time": frozenset({"perf_counter", "monotonic", "time_ns", "process_time", "datetime"}),
+    "the time": frozenset(
+        "time perf_counter monotonic time_ns process_time datetime strftime localtime gmtime ctime today".split()
+    ),
     "files": frozenset({"open", "read_text", "write_text", "exists"}),
+    "short whole numbers": frozenset("int8 uint8 byte char int16 short ByteTensor CharTensor ShortTensor".split()),
+    "the command line": frozenset({"argv", "orig_argv", "stdin"}),
+    "the machine": frozenset({"cpu_count", "getpid", "gethostname", "platform", "uname", "getuid", "getlogin"}),
 }
+MADE_BEFORE = "what earlier constructions left"
+CHANGING = {"append", "add", "update", "setdefault", "pop", "extend", "insert", "increment"}
 GAPS = frozenset({"isnan", "nan_to_num", "isfinite", "nansum", "nanmean", "nanmedian", "nanquantile"})
 
 
@@ -43,7 +52,48 @@ def surroundings_asked(model: Any) -> list[str]:
 
 
 def asked_by(kinds: set[type], framework: str) -> list[str]:
-    return [what for what, names in SURROUNDINGS.items() if any(names_any(kind, names, framework) for kind in kinds)]
+    asked = [what for what, names in SURROUNDINGS.items() if any(names_any(kind, names, framework) for kind in kinds)]
+    return [*asked, *([MADE_BEFORE] if any(_leaves_traces(kind) for kind in kinds) else [])]
+
+
+def _leaves_traces(kind: type) -> bool:
+    """Whether its constructor changes something outside of the object: a network made later may be another one."""
+    function = vars(kind).get("__init__")
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function))) if function is not None else None
+    except (OSError, TypeError, SyntaxError):
+        return False
+    if tree is None or not isinstance(tree.body[0], ast.FunctionDef):
+        return False
+    names = [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
+    arguments = {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
+    shared = {name for each in ast.walk(tree) if isinstance(each, ast.Global | ast.Nonlocal) for name in each.names}
+    defined = {each.name for each in ast.walk(tree.body[0]) if isinstance(each, ast.FunctionDef | ast.ClassDef)}
+    local = ({each.id for each in names if isinstance(each.ctx, ast.Store)} | arguments | defined) - shared
+    return bool(shared) or any(_root(each) not in local for each in ast.walk(tree) if _changes(each))
+
+
+def _changes(node: ast.AST) -> bool:
+    """Whether it stores into a part of something, or calls what does."""
+    if isinstance(node, ast.Attribute | ast.Subscript):
+        return isinstance(node.ctx, ast.Store)
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr in CHANGING and isinstance(node.func.value, ast.Name | ast.Attribute | ast.Subscript)
+    return isinstance(node.func, ast.Name) and node.func.id == "next"
+
+
+def _root(node: ast.AST) -> str:
+    """`MADE` of `MADE[0]`, `Net` of `Net.made`, `type` of `type(self).made`."""
+    if isinstance(node, ast.Call):
+        is_next = isinstance(node.func, ast.Name) and node.func.id == "next" and bool(node.args)
+        return _root(node.args[0] if is_next else node.func)
+    if isinstance(node, ast.Attribute):
+        return "type" if node.attr == "__class__" else _root(node.value)
+    if isinstance(node, ast.Subscript):
+        return _root(node.value)
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _own_kinds(model: Any) -> set[type]:

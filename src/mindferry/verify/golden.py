@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MindferryError
+from .literals import Literal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 FORMAT = "mindferry golden 3"
 _DTYPES = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
 _DTYPES["C64"] = "<c8"
+ALIGNED = 16  # bytes
 FRACTIONS = ("F32", "F64", "C64")  # what is not compared as whole numbers
 
 
@@ -174,6 +176,10 @@ class Golden:
         None  # what the network's own code asks for beside its inputs; Keras' is not looked at
     )
 
+    literals: tuple[Literal, ...] | None = None  # numbers in the code that ran; older files and Keras' do not tell
+    hooks: dict[str, int] = field(default_factory=dict)  # module path -> hooks that the network's own code put on it
+    known: tuple[Literal, ...] = ()  # and those elsewhere in its files, or left to defaults of what it calls
+
     @property
     def framework(self) -> str:
         """As people call it."""
@@ -191,18 +197,22 @@ class Golden:
         entry = self.entries[key]
         return self._read(key, np.empty(entry["shape"], _DTYPES[entry["dtype"]]))
 
-    def lent(self, key: str) -> Array:
-        """The same to read only, straight from the system's own copy of the file, for as long as the array is held."""
+    def lent(self, key: str, *, is_writable: bool = False) -> Array:
+        """The same to read, straight from the system's own copy of the file, for as long as the array is held.
+
+        What is written into a writable one is a copy of its own; an odd address, which a kernel may not stand, is read into memory.
+        """
         import numpy as np
 
         entry = self.entries[key]
         begin, end = (self.start + offset for offset in entry["data_offsets"])
         page = begin // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
-        if begin == end:
+        if begin == end or (is_writable and begin % ALIGNED):
             return self.array(key)
         with _opened(self.path) as file:
             try:
-                memory = mmap.mmap(file, end - page, access=mmap.ACCESS_READ, offset=page)
+                access = mmap.ACCESS_COPY if is_writable else mmap.ACCESS_READ
+                memory = mmap.mmap(file, end - page, access=access, offset=page)
             except (OSError, ValueError):  # a file system that does not map, or a file that was cut short
                 return self.array(key)
         array = np.frombuffer(memory, _DTYPES[entry["dtype"]], math.prod(entry["shape"]), begin - page)
@@ -292,6 +302,9 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         facts.get("starts", {}),
         facts.get("was_training", True),
         tuple(facts["asked"]) if "asked" in facts else None,
+        tuple(Literal(value, is_size) for value, is_size in facts["literals"]) if "literals" in facts else None,
+        facts.get("hooks", {}),
+        tuple(Literal(value, is_size) for value, is_size in facts.get("known", ())),
     )
 
 

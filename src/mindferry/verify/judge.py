@@ -27,6 +27,7 @@ MEANINGLESS = 0.5  # an output that may be off by half its size was not compared
 SUMS = 2.0  # the floor is this much higher where a sum is compared
 LEAST = 1e-6  # a gradient is never measured against less than this share of the largest
 TRACKED = 1e-3  # and a buffer against less than this share of the largest in its module
+SMALLEST = 1e-30  # what is less is zero: kernels differ in where they let a saturated function underflow
 FEW = 16  # below so many elements, the floor grows with the square root of FEW / elements
 ROUNDING = 2.0**-24
 CANCELLED = 16 * ROUNDING  # of the sum of absolute values, where a sum cancels
@@ -119,7 +120,7 @@ def _row(found: Measurement, golden: Golden, rule: Rule, scales: dict[str, float
     noise = reference.own if is_own else reference.whole
     if not scale and 0 < noise < math.inf:  # zero but for rounding: that is what an error is measured against
         scale = rule.k * noise / rule.floor
-    error, measured = _ratio(found.max_abs, scale), _ratio(noise, scale)
+    error, measured = _ratio(0.0 if found.max_abs < SMALLEST else found.max_abs, scale), _ratio(noise, scale)
     tolerance = _tolerance(found, golden, rule, measured)
     passed = not found.problem and error <= tolerance
     row = Difference(
@@ -202,7 +203,7 @@ def _initial_tolerance(golden: Golden, rule: Rule, measured: float) -> float:
 def _floor(found: Measurement, golden: Golden, rule: Rule) -> float:
     if found.kind in ("parameter", "buffer", "update"):  # sums, or element by element
         return _sum_floor(golden, rule)
-    shape = golden.entries[found.key]["shape"] if found.key in golden.entries else (FEW,)
+    shape = golden.entries[found.key]["shape"] if found.key in golden.entries else found.shape or (FEW,)
     floor = rule.floor * math.sqrt(max(1.0, FEW / max(1, math.prod(shape))))
     return max(floor, _sum_floor(golden, rule)) if found.mode == "steps" or found.kind == "input gradient" else floor
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import random
 import sys
+import threading
 import zlib
 from array import array
 from collections import deque
@@ -14,6 +16,15 @@ from typing import Any
 DEEP = 6
 LARGE = 1 << 16  # bytes of an array that is looked at
 LONG = 64  # items of a container that are looked at
+FRAMEWORK_HOMES = (
+    "torch",
+    "mindspore",
+    "keras",
+    "tensorflow",
+    "builtins",
+    "abc",
+    "typing",
+)  # homes of classes that are nobody's own
 NETWORK = ("_modules", "_cells", "param_groups")  # what a module, a cell and an optimizer have
 
 
@@ -23,7 +34,7 @@ def kept_outside(parts: Iterable[Any], is_tensor: Callable[[Any], bool], hidden:
     `parts` are the modules or cells of the project's own classes; `hidden` what the framework keeps in each of them.
     """
     parts = list(parts)
-    kinds = dict.fromkeys(type(part) for part in parts)
+    kinds = dict.fromkeys(base for part in parts for base in type(part).__mro__ if not _is_library(base))
     homes = frozenset(kind.__module__ for kind in kinds)
     walk = _Walk(homes, is_tensor)
     for home in sorted(homes):
@@ -65,6 +76,8 @@ class _Walk:
             self.found[place] = value
         elif _is_array(value):
             self.found[place] = zlib.crc32(bytes(value))
+        elif (state := _state_of_generator(value)) is not None:
+            self.found[place] = state
         elif type(value).__module__ == "itertools":
             self.found[place] = repr(value.__reduce__()) if hasattr(value, "__reduce__") else None
         elif depth < DEEP and id(value) not in self._seen:
@@ -89,6 +102,10 @@ class _Walk:
             yield from _in_function(value)
         elif isinstance(value, GeneratorType) and value.gi_frame is not None:
             yield from ((f".{name}", each) for name, each in value.gi_frame.f_locals.items())
+        elif isinstance(value, type) and value.__module__ in self.homes:
+            yield from ((f".{name}", each) for name, each in vars(value).items() if not name.startswith("__"))
+        elif isinstance(value, threading.local):
+            yield from ((f".{name}", each) for name, each in vars(value).items())
         elif self._is_own_object(value):
             slots = [
                 name for kind in type(value).__mro__ for name in vars(kind).get("__slots__", ()) if name != "__dict__"
@@ -99,6 +116,20 @@ class _Walk:
         if isinstance(value, type) or any(hasattr(value, name) for name in NETWORK):
             return False
         return type(value).__module__ in self.homes or isinstance(value, SimpleNamespace)
+
+
+def _is_library(kind: type) -> bool:
+    return kind.__module__.split(".")[0] in FRAMEWORK_HOMES
+
+
+def _state_of_generator(value: Any) -> int | None:
+    """Of random numbers, Python's or numpy's: a draw moves it."""
+    if isinstance(value, random.Random) and not isinstance(value, random.SystemRandom):
+        return hash(value.getstate())
+    if type(value).__module__.startswith("numpy.random"):
+        state = value.get_state() if hasattr(value, "get_state") else getattr(value, "bit_generator", value)
+        return zlib.crc32(repr(getattr(state, "state", state)).encode())
+    return None
 
 
 def _is_array(value: Any) -> bool:

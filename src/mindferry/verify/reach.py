@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+from .literals import Literal, implied_by, literals_of
+from .lookups import lookups, stores_in_modules
+
 LIBRARIES = (
     "site-packages",
     "dist-packages",
@@ -63,6 +66,7 @@ class Reach:
         self._libraries = (sysconfig.get_paths()["stdlib"], *filter(_is_installed, sys.path))
         self._watched: dict[CodeType, bool] = {}
         self._before: list[Any] = []
+        self._names: dict[CodeType, dict[str, Any]] = {}  # globals of what ran
 
     def __enter__(self) -> Reach:
         self._before.append(sys.gettrace())
@@ -91,6 +95,7 @@ class Reach:
         ran = self.lines.get(code)
         if ran is None:
             ran = self.lines[code] = set()
+            self._names[code] = frame.f_globals
             if self._has_choice(code):
                 self._steps[code] = set()
         steps = self._steps.get(code)
@@ -133,21 +138,52 @@ class Reach:
         is_ours = file == __file__  # the stand-alone recorder is one file
         return not (is_ours or file.startswith(self._libraries) or any(part in file for part in LIBRARIES))
 
+    def _nodes(self) -> list[tuple[CodeType, ast.Module, ast.FunctionDef]]:
+        """The functions that ran, constructors left out."""
+        functions: dict[str, dict[tuple[str, int], ast.FunctionDef]] = {}
+        found = []
+        for code in self.lines:
+            tree = self._tree(code.co_filename)
+            if tree is None:
+                continue
+            if code.co_filename not in functions:
+                functions[code.co_filename] = _functions(tree)
+            node = functions[code.co_filename].get((code.co_name, code.co_firstlineno))
+            if node is not None and node.name != "__init__":
+                found.append((code, tree, node))
+        return found
+
     def unreached(self) -> list[Unreached]:
         """Branches that never ran in functions that did, but those that no input could reach in this network."""
         found = []
-        states = {file: _states(tree) for file, tree in self._trees.items() if tree is not None}
-        places = {file: self._places(file) for file in states}
-        for code, ran in self.lines.items():
-            tree = self._tree(code.co_filename)
-            node = _function(tree, code) if tree is not None else None
-            if node is None or tree is None or node.name == "__init__":
-                continue
-            view = _View(node, ran, states[code.co_filename])
-            for line in (*view.gaps(node.body), *view.gaps_in_lines(node, places[code.co_filename])):
-                text = linecache.getline(code.co_filename, line).strip()
-                found.append(Unreached(code.co_filename, line, getattr(code, "co_qualname", code.co_name), text))
+        states: dict[str, set[str]] = {}
+        places: dict[str, set[Place]] = {}
+        for code, tree, node in self._nodes():
+            file, name = code.co_filename, getattr(code, "co_qualname", code.co_name)
+            if file not in states:
+                states[file], places[file] = _states(tree), self._places(file)
+            view = _View(node, self.lines[code], states[file])
+            for line in (*view.gaps(node.body), *view.gaps_in_lines(node, places[file])):
+                found.append(Unreached(file, line, name, linecache.getline(file, line).strip()))
+            for line, table in lookups(tree, node):
+                found.append(Unreached(file, line, name, f"the other entries of {table}"))
         return sorted(set(found), key=lambda each: (each.file, each.line))
+
+    def stores_in_modules(self) -> list[tuple[int, str]]:
+        """(line, text) of each place that writes into another module: nobody looks there for what is kept."""
+        return [found for code, _, node in self._nodes() for found in stores_in_modules(node, self._names[code])]
+
+    def literals(self) -> tuple[dict[Literal, int], set[Literal]] | None:
+        """The numbers that the code which ran holds, and all that are in its files or left to defaults of what it calls.
+
+        None where a library's code ran too: of that, only the forward methods are watched.
+        """
+        nodes = self._nodes()
+        if not all(self._is_own(code.co_filename) for code in self.lines):
+            return None
+        files = [(tree, tree) for tree in {id(tree): tree for _, tree, _ in nodes}.values()]
+        implied = implied_by((node, self._names[code]) for code, _, node in nodes)
+        return literals_of((tree, node) for _, tree, node in nodes), {*literals_of(files), *implied}
 
 
 def _parse(file: str) -> ast.Module | None:
@@ -157,13 +193,13 @@ def _parse(file: str) -> ast.Module | None:
         return None
 
 
-def _function(tree: ast.Module, code: CodeType) -> ast.FunctionDef | None:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            if first == code.co_firstlineno:
-                return node
-    return None
+def _functions(tree: ast.Module) -> dict[tuple[str, int], ast.FunctionDef]:
+    """By name and first line, decorators included, as a code object has them."""
+    return {
+        (node.name, min([node.lineno, *(each.lineno for each in node.decorator_list)])): node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+    }
 
 
 def _states(tree: ast.Module) -> set[str]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from .columns import chosen, column_error, small_columns
 from .given import as_type, overwritten
 from .goldenfile import GoldenWriter, RecordError, as_kept
 from .initial import initial_errors
-from .jitter import jittered, jittering
+from .jitter import COARSE, jittered, jittering
 from .kernels import ROUGH, as_mindspore
 from .lifted import full_precision, in_double
 from .named import one_line, plain_settings
@@ -36,7 +36,7 @@ from .reach import Reach
 from .recorder_steps import record_mixed, record_second_call, record_second_step, record_training, record_updates
 from .scale import apart, has_fraction, in_parts, scale_of
 from .seeding import host_state, seeded
-from .state import Watch, same_state, values_outside, without_gradients
+from .state import Watch, same_state, unsearched_objects, values_outside, without_gradients
 from .surroundings import (
     call_defaults,
     computed_buffers,
@@ -44,11 +44,12 @@ from .surroundings import (
     loose_buffers,
     module_parts,
     output_structure,
+    own_hooks,
     own_state,
     shared_memory,
     tied_parameters,
 )
-from .written import json_errors, write_inputs, write_left, write_outside, write_tensors, write_weights
+from .written import facts_of_code, json_errors, write_inputs, write_left, write_outside, write_tensors, write_weights
 
 FORMAT = "mindferry golden 3"  # 2: no structure of the outputs, no initial buffers, no random numbers but dropout's
 Tensor = Any  # torch.Tensor
@@ -105,8 +106,8 @@ class Recorder:
         """Without jitter, and with. What went through the whole network is a sample of few, so it is taken three times."""
         if not self.inside:
             return ()
-        if which == "whole":
-            return (0, 1, 2)
+        if which == "whole" or self.is_rough:
+            return (0, 1, 2) if not self.is_rough else (0, 1, 2, 3)
         return (0, 1) if self.reference == "float64" else (1, 2)
 
     def _write(self, mode: str, gradients: bool, wanted: str) -> dict[str, Any]:
@@ -159,7 +160,7 @@ class Recorder:
         capture = Capture(self.model, mode, visit, fork, self.is_quick)
         watch = Watch(self.model, self.is_quick) if not (self.jitter or self.is_measuring) and which != "own" else None
         try:
-            jitter = jittering()(self.jitter * 10**6) if self.jitter else contextlib.nullcontext()
+            jitter = jittering()(self.jitter * 10**6, self.is_rough) if self.jitter else contextlib.nullcontext()
             kernels = as_mindspore()() if self.is_rough else contextlib.nullcontext()
             shared = self._shared(mode, which, found)
             with torch.set_grad_enabled(gradients), seeded(self.seed), jitter, kernels, shared:
@@ -282,7 +283,7 @@ class Recorder:
         return shared_randomness(self.model, self.seed, keep_mask, keep_draw, self._note_function)
 
     def _note_function(self, name: str) -> None:
-        if name in ROUGH:
+        if name in ROUGH or name in COARSE:
             self.rough.add(name.rstrip("_"))
 
     def _total(
@@ -375,12 +376,14 @@ class Recorder:
         return jittered(right, self.jitter + right.numel())
 
     def _visit_gradient(self, which: str, key: str, gradient: Tensor | None) -> Tensor | None:
+        import torch
+
         if gradient is None:  # cuDNN's LSTM hands out none for an output that nobody used
             return None
         self.keep(which, key, gradient)
         if which == "write" and "<" not in key:
             path = key.partition("/")[2].rpartition("#")[0]
-            self.sums[path] = self.sums.get(path, 0.0) + float(gradient.abs().sum())
+            self.sums[path] = self.sums.get(path, 0.0) + float(torch.linalg.vector_norm(gradient, 1))
         is_pinned = which == "own" and key in self.writer.entries
         return self._jittered(self.writer.read(key).to(gradient)) if is_pinned else gradient
 
@@ -444,11 +447,8 @@ def record(
     inputs, targets = ([(n, v.to(device) if is_tensor(v) else v) for n, v in given] for given in (inputs, targets))
     writer = GoldenWriter(path, 4096 + 1500 * len(modes) * len(list(model.modules())))
     metadata: dict[str, Any] = {"format": FORMAT, "title": title, "torch": torch.__version__, "device": device}
-    metadata |= {
-        "seed": seed,
-        "was_training": model.training,
-        "weights": write_weights(model, writer) if has_weights else {},
-    }
+    metadata |= {"seed": seed, "was_training": model.training}
+    metadata["weights"] = write_weights(model, writer) if has_weights else {}
     metadata |= {"inputs": write_inputs("input", inputs, writer), "targets": write_inputs("target", targets, writer)}
     modules = () if is_quick else tuple(model.named_modules())  # on other inputs, what the network is was told before
     metadata["attributes"] = {path: plain_settings(module) for path, module in modules}
@@ -458,7 +458,8 @@ def record(
     metadata["starts"] = write_tensors("start", starts or {}, writer)
     metadata["loose"] = write_tensors("loose", loose_buffers(model) if has_weights else {}, writer)
     metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
-    metadata |= {"asks_mode": asks_mode(model), "defaults": {} if is_quick else call_defaults(model)}
+    metadata |= {"asks_mode": asks_mode(model), "hooks": own_hooks(model)}
+    metadata["defaults"] = {} if is_quick else call_defaults(model)
     metadata |= {"shared": shared_memory(model), "constants": constants or {}, "asked": surroundings_asked(model)}
     metadata["trainable"] = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     reach = Reach(forward_codes(model))
@@ -467,7 +468,7 @@ def record(
     recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets, reach, is_quick)
     recorder.is_rough = is_rough
     was_training = model.training
-    with full_precision(), without_gradients(model):
+    with full_precision(), without_gradients(model), unsearched_objects():
         metadata["modes"] = {mode: recorder.mode(mode, mode in takes_gradients and not is_quick) for mode in plain}
         metadata["step"] = record_updates(recorder, optimizer) if optimizer is not None else {}
         if "amp" in modes:
@@ -476,7 +477,7 @@ def record(
             record_training(recorder, optimizer, steps) if optimizer is not None and loss is not None else []
         )
     model.train(was_training)
-    metadata["unrun"] = [asdict(each) for each in reach.unreached()]
+    metadata |= facts_of_code(reach, is_quick)
     metadata |= {"rough": sorted(recorder.rough), "is_rough": is_rough}
     if inside and remake is not None:
         for name, error in initial_errors(remake, buffers, seed).items():

@@ -97,6 +97,21 @@ def module_parts(model: Any) -> dict[str, dict[str, Any]]:
     }
 
 
+def own_hooks(model: Any) -> dict[str, int]:
+    """Module path -> how many hooks the network's own code has put on it; torch's own, such as a weight norm's, are left out."""
+    found = {}
+    for path, module in model.named_modules():
+        hooks = (*module._forward_hooks.values(), *module._forward_pre_hooks.values())
+        count = sum(not _home(hook).startswith("torch.") for hook in hooks)
+        if count:
+            found[path] = count
+    return found
+
+
+def _home(hook: Any) -> str:
+    return str(getattr(hook, "__module__", None) or type(hook).__module__)
+
+
 def call_defaults(model: Any) -> dict[str, dict[str, Any]]:
     """Module path -> what forward takes for arguments that are not given, for classes of the network's own."""
     found = {path: plain_defaults(module.forward) for path, module in model.named_modules() if not is_torchs(module)}

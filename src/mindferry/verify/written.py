@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from .capture import is_tensor
 from .goldenfile import GoldenWriter
 from .nesting import tensors_at
 from .outside import moved, new_tensors
+from .reach import Reach
 from .scale import LARGE
 
 Tensor = Any  # torch.Tensor
+
+
+def facts_of_code(reach: Reach, is_quick: bool) -> dict[str, Any]:
+    """What of the code that ran did not run, and the numbers that it holds."""
+    facts: dict[str, Any] = {"unrun": [asdict(each) for each in reach.unreached()]}
+    found = reach.literals() if not is_quick else None  # there, nothing was watched
+    if found is not None:
+        facts["literals"], facts["known"] = ([[each.value, each.is_size] for each in part] for part in found)
+    return facts
 
 
 def write_weights(model: Any, writer: GoldenWriter) -> dict[str, str]:

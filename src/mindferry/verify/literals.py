@@ -1,0 +1,138 @@
+"""Numbers that a network's code holds: one that only one side has may count where no input reaches, as an epsilon or a limit does."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+SIZES = {"shape", "size", "numel", "nelement", "len"}  # what tells how large something is
+COMMON = {0.0, 0.5, 1.0, 2.0, 3.0, 4.0}  # axes, halves, doubles: a conversion may say the same in other ways
+EPSILON, LIMIT = 1e-2, 1e4  # a reference's number may be gone for a good reason, unless it is an epsilon or a limit
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A number without its sign, and whether it is compared with a size."""
+
+    value: float
+    is_size: bool = False
+
+    def __str__(self) -> str:
+        return f"{'a size of ' if self.is_size else ''}{self.value:g}"
+
+
+def literals_of(functions: Iterable[tuple[ast.Module, ast.AST]]) -> dict[Literal, int]:
+    """Of functions that ran, each with the file that it is in: every number that tells something, and the first line that holds it."""
+    found: dict[Literal, int] = {}
+    for tree, function in functions:
+        constants = _constants(tree)
+        for each, line in (*_numbers(function, constants), *_sizes(function)):
+            found.setdefault(each, line)
+    return found
+
+
+def implied_by(functions: Iterable[tuple[ast.AST, Mapping[str, Any]]]) -> set[Literal]:
+    """Numbers that the functions called there take where none is given: an epsilon of 1e-12 that one side leaves to a default."""
+    found = set()
+    for function, names in functions:
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call):
+                found |= {Literal(each) for each in _default_numbers(_resolved(node.func, names))}
+    return found
+
+
+def _resolved(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """The object that a dotted name stands for in its file; None if it has none."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.Attribute):
+        owner = _resolved(node.value, names)
+        return vars(owner).get(node.attr) if isinstance(owner, ModuleType) else None
+    return None
+
+
+def _default_numbers(called: Any) -> Iterator[float]:
+    try:
+        parameters = inspect.signature(called).parameters.values() if callable(called) else ()
+    except (TypeError, ValueError):  # a function without a signature
+        return
+    for each in parameters:
+        if isinstance(each.default, int | float) and not isinstance(each.default, bool):
+            yield abs(float(each.default))
+
+
+def only_here(ours: Iterable[Literal], theirs: Iterable[Literal]) -> list[Literal]:
+    """What the conversion's code holds and the reference's does not."""
+    known = set(theirs)
+    return [each for each in ours if each not in known]
+
+
+def only_there(ours: Iterable[Literal], theirs: Iterable[Literal]) -> list[Literal]:
+    """What the reference's code holds and the conversion's does not: an epsilon or a limit."""
+    known = set(ours)
+    return [each for each in theirs if each not in known and not each.is_size and not EPSILON < each.value < LIMIT]
+
+
+def _numbers(function: ast.AST, constants: dict[str, float]) -> Iterator[tuple[Literal, int]]:
+    for node in ast.walk(function):
+        value = _number_in(node)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            value = constants.get(node.id)
+        if value is not None and value not in COMMON and value == value:
+            yield Literal(value), getattr(node, "lineno", 0)
+
+
+def _number_in(node: ast.AST) -> float | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        try:
+            return abs(float(node.value))
+        except OverflowError:
+            return None
+    return None
+
+
+def _constants(tree: ast.Module) -> dict[str, float]:
+    """Names that a file gives a number to, once and for all: EPS = 1e-6."""
+    found = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            inner = node.value.operand if isinstance(node.value, ast.UnaryOp) else node.value
+            value = _number_in(inner)
+            if value is not None:
+                found[node.targets[0].id] = value
+    return found
+
+
+def _sizes(function: ast.AST) -> Iterator[tuple[Literal, int]]:
+    """Numbers that a size is compared with, or divided by: that very size may be one which no run has."""
+    names = _names_of_sizes(function)
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Compare | ast.BinOp) or (
+            isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Mod)
+        ):
+            continue
+        if not any(_is_size(each, names) for each in ast.walk(node)):
+            continue
+        for each in ast.walk(node):
+            value = _number_in(each)
+            if value is not None and value > 1:
+                yield Literal(value, is_size=True), node.lineno
+
+
+def _names_of_sizes(function: ast.AST) -> set[str]:
+    """Local names for a size: `batch, length = x.shape`."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and any(_is_size(each, found) for each in ast.walk(node.value)):
+            found |= {each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+    return found
+
+
+def _is_size(node: ast.AST, names: set[str]) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr in SIZES
+    return isinstance(node, ast.Name) and (node.id in names or node.id == "len")

@@ -1,0 +1,56 @@
+"""Functions that lie in a table and are chosen by a key: those of the other keys did not run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+
+def lookups(tree: ast.Module, function: ast.FunctionDef) -> Iterator[tuple[int, str]]:
+    """(line, name of the table) of each call by a key that the text does not fix: `ACTIVATIONS[self.kind](x)`, `.get(kind)(x)`."""
+    sizes = _tables(tree)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call):
+            table, key = _looked_up(node.func)
+            if table is not None and sizes.get(_last_name(table), 0) > 1 and not isinstance(key, ast.Constant):
+                yield node.lineno, ast.unparse(table)
+
+
+def stores_in_modules(function: ast.FunctionDef, names: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """(line, text) of each place that writes into another module: `np.calls = 1`, `setattr(np, "calls", 1)`."""
+    for node in ast.walk(function):
+        target: ast.expr | None = None
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            target = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr" and node.args:
+            target = node.args[0]
+        if isinstance(target, ast.Name) and isinstance(names.get(target.id), ModuleType):
+            yield target.lineno, ast.unparse(node)
+
+
+def _looked_up(node: ast.expr) -> tuple[ast.expr | None, ast.expr | None]:
+    """The table and the key of `table[key]` and `table.get(key)`."""
+    if isinstance(node, ast.Subscript):
+        return node.value, node.slice
+    is_get = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get"
+    if is_get and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+        return node.func.value, node.args[0]
+    return None, None
+
+
+def _last_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _tables(tree: ast.Module) -> dict[str, int]:
+    """Name or attribute -> how many entries the dictionary has that is written there."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
+            for target in node.targets:
+                found[_last_name(target)] = len(node.value.keys)
+    return {name: size for name, size in found.items() if name}

@@ -59,7 +59,8 @@ class _Spread:
         self._sort_calls()
         for name in known.given_back & (self.calls.keys() | self.source.members.keys()):
             self._give_back(name)
-        for function in (*self.source.of(ast.FunctionDef), *self.source.of(ast.AsyncFunctionDef)):
+        functions: list[Function] = [*self.source.of(ast.FunctionDef), *self.source.of(ast.AsyncFunctionDef)]
+        for function in functions:
             for called in _names_of_function(reading, function):
                 self.functions[called].append(function)
             if known.arguments:

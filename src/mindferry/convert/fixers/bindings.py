@@ -98,7 +98,7 @@ class Names:
             loop = None
         uses, starts = self._uses_within(scope, name)
         after = bisect.bisect_left(starts, end)
-        if loop is not None and not self.facts.bound_within(name, loop):
+        if loop is not None and not self.facts.is_bound_within(name, loop):
             before = uses[bisect.bisect_left(starts, source.start(loop)) : after]
             if any(isinstance(use.ctx, ast.Load) and not self._inside(use, node) for use in before):
                 return True

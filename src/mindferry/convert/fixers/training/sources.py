@@ -65,27 +65,24 @@ def _is_object_use(facts: Facts, name: ast.Name) -> bool:
     return isinstance(around, ast.Call) and around.func is name
 
 
-def with_their_start(lifted: list[ast.stmt], chosen: list[ast.stmt], block: list[ast.stmt]) -> list[ast.stmt]:
+def with_their_start(facts: Facts, lifted: list[ast.stmt], chosen: list[ast.stmt]) -> list[ast.stmt]:
     """`losses = []`, `loss = 0` right where the computation begins go along: a function should fill a list of its own."""
     needed: set[str] = set()
     for statement in reversed(lifted):
         needed = (needed - flow.writes(statement)) | (flow.reads(statement) & flow.writes(statement)) | needed
+    block, first, known = facts.block_of(lifted[0]), min(each.lineno for each in lifted), set(lifted)
+    others = [each for each in chosen if each not in known and facts.block_of(each) is block]
     starts = [
-        statement
-        for statement in chosen
-        if statement not in lifted
-        and statement in block
-        and isinstance(statement, ast.Assign)
-        and (_is_constant(statement.value) or _is_filled_by(statement, lifted))
-        and flow.writes(statement) <= needed
-        and all(earlier.lineno > statement.lineno for earlier in lifted)
+        each
+        for each in others
+        if isinstance(each, ast.Assign)
+        and each.lineno < first
+        and (_is_constant(each.value) or _is_filled_by(each, lifted))
+        and flow.writes(each) <= needed
     ]
     own = set().union(*(flow.writes(statement) for statement in lifted))
-    between = [  # `loss = 0` after a first loop that is lifted too
-        each
-        for each in chosen
-        if each not in lifted and each in block and lifted[0].lineno < each.lineno and flow.writes(each) & own
-    ]
+    # `loss = 0` after a first loop that is lifted too
+    between = [each for each in others if lifted[0].lineno < each.lineno and flow.writes(each) & own]
     return sorted([*starts, *lifted, *between], key=lambda each: each.lineno)
 
 

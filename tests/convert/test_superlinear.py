@@ -42,6 +42,19 @@ def _methods(count: int) -> str:
     )
 
 
+def _own_calls(count: int) -> str:
+    """A class whose methods call each other, and one takes a step: each call asks whether the class runs a network."""
+    method = (
+        "    def part{0}(self, x):\n        a = self.part{1}(x)\n        b = self.part{1}(a)\n        return a + b\n"
+    )
+    body = "\n".join(method.format(i, (i + 1) % count) for i in range(count))
+    step = (
+        "    def step(self, net, x):\n        loss = (net(x) * self.scale).sum()\n        loss.backward()\n\n"
+        "    def set(self, x):\n        self.scale = self.part0(x)\n"
+    )
+    return f"{HEAD}class Work:\n{body}\n{step}"
+
+
 def _in_place(count: int) -> str:
     """One name whose tensor is changed in place again and again."""
     return f"{HEAD}def f():\n    x = torch.zeros(3)\n" + "    x.add_(1)\n" * count + "    return x\n"
@@ -199,6 +212,7 @@ def _calls(text: str) -> int:
     [
         (_chain, 20),
         (_methods, 20),
+        (_own_calls, 60),
         (_in_place, 100),
         (_residuals, 100),
         (_imports, 200),

@@ -119,16 +119,24 @@ class Facts:
 
     def bound_within(self, name: str, outer: ast.AST) -> list[ast.Name]:
         """Where the name gets a value in a function, a loop or whatever it is; `name.add_(1)` is one of the places."""
-        bound = self.source.bound_within(name, outer)
+        bound, (again, first, last) = self.source.bound_within(name, outer), self._bound_again(name, outer)
+        return bound + again[first:last] if first < last else bound
+
+    def is_bound_within(self, name: str, outer: ast.AST) -> bool:
+        """Whether there is such a place."""
+        if self.source.bound_within(name, outer):
+            return True
+        _, first, last = self._bound_again(name, outer)
+        return first < last
+
+    def _bound_again(self, name: str, outer: ast.AST) -> tuple[list[ast.Name], int, int]:
+        """The places where changes in place bind it, and which of them lie in `outer`: from the first, up to the last."""
         again, start = self.derived(bound_again).get(name, []), self.source.start
-        if not again:
-            return bound
-        if outer is not self.source.tree:
-            first, last = (
-                bisect.bisect_left(again, place, key=start) for place in (start(outer), self.source.end(outer))
-            )
-            again = again[first:last]
-        return bound + again
+        if not again or outer is self.source.tree:
+            return again, 0, len(again)
+        ends = start(outer), self.source.end(outer)
+        first, last = (bisect.bisect_left(again, place, key=start) for place in ends)
+        return again, first, last
 
     def found(
         self, node: ast.AST, code: Code, message: str, advice: str = "", severity: str = "", rule: str = ""

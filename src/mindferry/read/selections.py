@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .framework import Role
+from .framework import Framework, Role
 from .uses import Use
 from .walk import walk
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from .infer import Reading
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 Variable = tuple[str, ast.AST | None]  # a name, and the function that it is of
 
 
@@ -35,33 +37,119 @@ class Selections:
 
 def note_selections(reading: Reading) -> None:
     """Add to the project's facts what this file gives back and hands on."""
-    known = reading.symbols.selections
-    if not known.given_back and not known.arguments and not _has_selection(reading):
-        return
-    before = -1
-    while before < (before := len(known.given_back) + len(known.arguments)):
-        _note_once(reading, known)
-        reading.selections.clear()  # told before the rest of the file had its say
+    _Spread(reading).from_seeds()
 
 
-def _note_once(reading: Reading, known: Selections) -> None:
-    source = reading.source
-    for returned in source.of(ast.Return):
-        if returned.value is not None and is_selected(reading, returned.value):
-            known.given_back |= _names_of_function(reading, function_around(reading, returned))
-    for assigned in source.of(ast.Assign):
-        held = [each.attr for each in assigned.targets if isinstance(each, ast.Attribute)]
-        if held and is_selected(reading, assigned.value):
-            known.given_back |= set(held)
-    for call in source.of(ast.Call):
-        _note_arguments(reading, call)
+class _Spread:
+    """Goes from what is selected to whatever holds it, names and functions included: each place is come by once."""
 
+    def __init__(self, reading: Reading) -> None:
+        self.reading, self.source, self.known = reading, reading.source, reading.symbols.selections
+        self.reached: set[ast.AST] = set()  # expressions in which something is selected
+        self.variables: set[Variable] = set()
+        self.waiting: list[ast.AST] = []  # reached, and what they stand in is not yet
+        self.calls: dict[str, list[ast.Call]] = defaultdict(list)  # by the bare names of what is called
+        self.functions: dict[str, list[Function]] = defaultdict(list)  # by the names that they are called by
+        self.uses: dict[str, dict[ast.AST | None, list[ast.Name]]] = {}
+        self.places: dict[ast.Call, dict[ast.AST, int]] = {}  # of a call's arguments
 
-def _has_selection(reading: Reading) -> bool:
-    source = reading.source
-    return any(_selects_rows(reading, each) for each in source.of(ast.Subscript)) or any(
-        _is_selecting_call(reading, each) for each in source.of(ast.Call)
-    )
+    def from_seeds(self) -> None:
+        reading, known = self.reading, self.known
+        self.waiting += [each for each in self.source.of(ast.Subscript) if _selects_rows(reading, each)]
+        self._sort_calls()
+        for name in known.given_back & (self.calls.keys() | self.source.members.keys()):
+            self._give_back(name)
+        functions: list[Function] = [*self.source.of(ast.FunctionDef), *self.source.of(ast.AsyncFunctionDef)]
+        for function in functions:
+            for called in _names_of_function(reading, function):
+                self.functions[called].append(function)
+            if known.arguments:
+                self._take_arguments(function)
+        while self.waiting:
+            self._climb(self.waiting.pop())
+
+    def _sort_calls(self) -> None:
+        framework = self.reading.symbols.framework
+        selects: dict[str, tuple[bool, bool]] = {}
+        for call in self.source.of(ast.Call):
+            name, is_api = _called_name(self.reading, call)
+            self.calls[name].append(call)
+            if is_api:
+                if name not in selects:
+                    selects[name] = _selecting_uses(framework, name)
+                is_search, is_selection = selects[name]
+                if is_selection or (is_search and len(call.args) + len(call.keywords) < 2):
+                    self.waiting.append(call)
+
+    def _give_back(self, name: str) -> None:
+        self.known.given_back.add(name)
+        self.waiting += self.calls.get(name, ())
+        self.waiting += self.source.members.get(name, ())
+
+    def _take_arguments(self, function: Function) -> None:
+        for name in _given_arguments(self.reading, function):
+            self._hold(name, function)
+
+    def _hold(self, name: str, function: ast.AST | None) -> None:
+        """Wherever the function names it, there is something selected."""
+        if (name, function) in self.variables:
+            return
+        self.variables.add((name, function))
+        if name not in self.uses:
+            uses = self.uses[name] = {}
+            for use in self.source.named.get(name, ()):
+                if self.reading.type(use).kind in ("tensor", "unknown"):
+                    uses.setdefault(function_around(self.reading, use), []).append(use)
+        self.waiting += self.uses[name].get(function, ())
+
+    def _climb(self, node: ast.AST) -> None:
+        while node not in self.reached and not isinstance(node, ast.stmt):
+            self.reached.add(node)
+            parent = self.source.parents[node]
+            if isinstance(parent, ast.Call):
+                if node is not parent.func and not isinstance(node, ast.keyword):
+                    self._note_argument(parent, str(self._place_of(node, parent)))
+            elif isinstance(parent, ast.keyword):
+                call = self.source.parents[parent]
+                if parent.arg and isinstance(call, ast.Call):
+                    self._note_argument(call, parent.arg)
+            elif isinstance(parent, ast.Return):
+                for name in _names_of_function(self.reading, function_around(self.reading, parent)):
+                    if name not in self.known.given_back:
+                        self._give_back(name)
+            elif isinstance(parent, ast.Assign) and node is parent.value:
+                self._assign(parent)
+            node = parent
+
+    def _place_of(self, node: ast.AST, call: ast.Call) -> int:
+        if call not in self.places:
+            self.places[call] = {each: place for place, each in enumerate(call.args)}
+        return self.places[call][node]
+
+    def _assign(self, assigned: ast.Assign) -> None:
+        for target in assigned.targets:
+            if isinstance(target, ast.Attribute) and target.attr not in self.known.given_back:
+                self._give_back(target.attr)
+            elif isinstance(target, ast.Name):
+                function = function_around(self.reading, assigned)
+                while function is not None:  # those around it see the assignment too
+                    self._hold(target.id, function)
+                    function = function_around(self.reading, function)
+                self._hold(target.id, None)
+
+    def _note_argument(self, call: ast.Call, place: str) -> None:
+        symbols, kind = self.reading.symbols, self.reading.type(call.func)
+        if kind.kind == "instance" and symbols.role(kind.qual) is not Role.LOSS:
+            name = kind.qual.rpartition(".")[2]
+        elif kind.kind == "ref" and symbols.framework.has(symbols.origin(kind.qual)):
+            return  # the table's, which looks at the call itself
+        else:
+            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            self.known.by_losses |= kind.kind in ("instance", "unknown")
+        if f"{name}:{place}" not in self.known.arguments:
+            self.known.arguments.add(f"{name}:{place}")
+            for function in self.functions.get(name, ()):
+                self._take_arguments(function)
 
 
 def _names_of_function(reading: Reading, function: ast.AST | None) -> set[str]:
@@ -71,25 +159,6 @@ def _names_of_function(reading: Reading, function: ast.AST | None) -> set[str]:
         return {function.name}
     owner = reading.source.parents.get(function)
     return {owner.name} if isinstance(owner, ast.ClassDef) else set()  # a network that is called
-
-
-def _note_arguments(reading: Reading, call: ast.Call) -> None:
-    given = [
-        *((str(place), value) for place, value in enumerate(call.args)),
-        *((each.arg, each.value) for each in call.keywords if each.arg),
-    ]
-    selected = [place for place, value in given if is_selected(reading, value)]
-    if not selected:
-        return
-    known, kind = reading.symbols.selections, reading.type(call.func)
-    if kind.kind == "instance" and reading.symbols.role(kind.qual) is not Role.LOSS:
-        known.arguments |= {f"{kind.qual.rpartition('.')[2]}:{place}" for place in selected}
-    elif kind.kind == "ref" and reading.symbols.framework.has(reading.symbols.origin(kind.qual)):
-        pass  # the table's, which looks at the call itself
-    else:
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        known.arguments |= {f"{name}:{place}" for place in selected}
-        known.by_losses |= kind.kind in ("instance", "unknown")
 
 
 def is_selected(reading: Reading, node: ast.expr) -> bool:
@@ -129,17 +198,20 @@ def _holds_selection(reading: Reading, name: ast.Name) -> bool:
 
 def _is_given_selection(reading: Reading, name: str, function: ast.AST | None) -> bool:
     """Whether the name is an argument of the function for which some call gives it what a mask selects."""
+    if not reading.symbols.selections.arguments or not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    return name in _given_arguments(reading, function)
+
+
+def _given_arguments(reading: Reading, function: Function) -> Iterator[str]:
+    """The arguments for which some call gives the function what a mask selects."""
     handed = reading.symbols.selections.arguments
-    if not handed or not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-        return False
-    arguments = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-    if name not in arguments and name not in {each.arg for each in function.args.kwonlyargs}:
-        return False
     is_method = isinstance(reading.source.parents.get(function), ast.ClassDef)
-    place = arguments.index(name) - is_method if name in arguments else -1
-    return any(
-        f"{called}:{spelled}" in handed for called in _names_of_function(reading, function) for spelled in (name, place)
-    )
+    for called in _names_of_function(reading, function):
+        for place, each in enumerate((*function.args.posonlyargs, *function.args.args)):
+            if f"{called}:{each.arg}" in handed or f"{called}:{place - is_method}" in handed:
+                yield each.arg
+        yield from (each.arg for each in function.args.kwonlyargs if f"{called}:{each.arg}" in handed)
 
 
 def _looked_into(reading: Reading, node: ast.expr) -> tuple[bool, list[ast.Name]]:
@@ -180,13 +252,25 @@ def _is_index_of_tensors(index: ast.expr) -> bool:
 
 
 def _is_selecting_call(reading: Reading, node: ast.Call) -> bool:
-    framework, known, kind = reading.symbols.framework, reading.symbols.selections, reading.type(node.func)
-    if kind.kind == "instance":
-        return kind.qual.rpartition(".")[2] in known.given_back
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else kind.qual.rpartition(".")[2]
+    name, is_api = _called_name(reading, node)
+    if name in reading.symbols.selections.given_back:
+        return True
+    is_search, is_selection = _selecting_uses(reading.symbols.framework, name) if is_api else (False, False)
+    return is_selection or (is_search and len(node.args) + len(node.keywords) < 2)
+
+
+def _called_name(reading: Reading, node: ast.Call) -> tuple[str, bool]:
+    """The bare name of what is called, and whether an API of the framework's may be meant."""
+    kind = reading.type(node.func)
+    if kind.kind != "instance" and isinstance(node.func, ast.Attribute):
+        return node.func.attr, True
+    return kind.qual.rpartition(".")[2], kind.kind != "instance"
+
+
+def _selecting_uses(framework: Framework, name: str) -> tuple[bool, bool]:
+    """Whether an API of this name searches, if it is given one argument, and whether it selects, whatever it is given."""
     api = framework.of_tensor(name)  # a function of that name does the same
-    is_search = len(node.args) + len(node.keywords) < 2 and framework.uses.has(Use.SEARCH, api)
-    return is_search or framework.uses.has(Use.SELECTION, api) or name in known.given_back
+    return framework.uses.has(Use.SEARCH, api), framework.uses.has(Use.SELECTION, api)
 
 
 def function_around(reading: Reading, node: ast.AST) -> ast.AST | None:

@@ -183,12 +183,8 @@ class Recorder:
             facts |= {"cotangents": [], "parameters": {}, "buffers": {}, "loss": "", "random": is_random, **found}
             facts |= {"structure": output_structure(output), "input_gradients": [], "second": 0, "is_stateful": False}
             facts["draws_outside"] = draws_outside
-            facts |= {
-                "columns": [],
-                "kept": [],
-                "moved": [],
-                "overwritten": overwritten(self.inputs, positional, named),
-            }
+            facts |= {"columns": [], "kept": [], "moved": []}
+            facts["overwritten"] = overwritten(self.inputs, positional, named)
             if watch is not None:
                 changed = watch.changed()
                 facts |= {"kept": watch.changed(with_buffers=False), "moved": own_state(self.model, changed)}

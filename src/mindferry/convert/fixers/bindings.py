@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import bisect
 from dataclasses import dataclass
-from itertools import islice
 
 from ...read.guesses import looks_like_loader
 from ..facts import Facts
@@ -98,11 +97,12 @@ class Names:
             loop = None
         uses, starts = self._uses_within(scope, name)
         after = bisect.bisect_left(starts, end)
-        if loop is not None and not self.facts.bound_within(name, loop):
-            before = uses[bisect.bisect_left(starts, source.start(loop)) : after]
+        if loop is not None and not self.facts.is_bound_within(name, loop):
+            before = map(uses.__getitem__, range(bisect.bisect_left(starts, source.start(loop)), after))
             if any(isinstance(use.ctx, ast.Load) and not self._inside(use, node) for use in before):
                 return True
-        read = next((use for use in islice(uses, after, None) if isinstance(use.ctx, ast.Load)), None)
+        following = map(uses.__getitem__, range(after, len(uses)))
+        read = next((use for use in following if isinstance(use.ctx, ast.Load)), None)
         return read is not None and not self._rebound_before(name, node, read)
 
     def _uses_within(self, scope: ast.AST, name: str) -> tuple[list[ast.Name], list[int]]:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...read.uses import Use
+from ...read.walk import walk
 from ..facts import Facts
 from ..plan import Change, ReplaceSpan, claim_all
 
@@ -14,7 +15,7 @@ def plan(facts: Facts) -> Iterator[Change]:
     if not facts.settings.has_plain_datasets:
         return
     for node in facts.source.of(ast.ClassDef):
-        if len(node.bases) == 1 and not node.keywords and _is_read_by_index(node) and _is_base(facts, node.bases[0]):
+        if len(node.bases) == 1 and not node.keywords and _is_base(facts, node.bases[0]) and _is_read_by_index(node):
             yield from _without_base(facts, node, node.bases[0])
 
 
@@ -25,7 +26,7 @@ def _is_base(facts: Facts, base: ast.expr) -> bool:
 def _is_read_by_index(node: ast.ClassDef) -> bool:
     """It has what the base only asks for, and calls nothing of the base's but object's own."""
     methods = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
-    supers = [each for each in ast.walk(node) if isinstance(each, ast.Attribute) and _is_super(each.value)]
+    supers = [each for each in walk(node) if isinstance(each, ast.Attribute) and _is_super(each.value)]
     return "__getitem__" in methods and all(each.attr == "__init__" for each in supers)
 
 

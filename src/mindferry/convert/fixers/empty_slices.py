@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
@@ -10,6 +11,8 @@ from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtNode, Change, Edit, ReplaceNode, Texts
 from .bindings import Names
+
+Variable = tuple[ast.AST, str]  # a scope and a name; a slice itself, and none
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -27,21 +30,37 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 def _joined(facts: Facts) -> Iterator[ast.Subscript]:
     """Slices of one tensor that are put together again around something else: either may be empty."""
+    done: set[tuple[ast.AST, str, str]] = set()
     for call in facts.calls_for(Use.JOIN):
         if not call.args or not isinstance(call.args[0], ast.List | ast.Tuple):
             continue
-        parts = [part for entry in call.args[0].elts for part in _slices_of(facts, entry)]
-        owners = [facts.source.text(part.value) for part in parts]
-        yield from (part for part, owner in zip(parts, owners, strict=True) if owners.count(owner) > 1)
+        counts: Counter[str] = Counter()
+        given = [each for entry in call.args[0].elts for each in _slices_of(facts, entry)]
+        for owner, _, parts in given:
+            counts[owner] += len(parts)
+        for owner, (scope, name), parts in given:
+            if counts[owner] > 1 and (scope, name, owner) not in done:
+                done.add((scope, name, owner))
+                yield from parts
 
 
-def _slices_of(facts: Facts, entry: ast.expr) -> Iterator[ast.Subscript]:
-    """The entry itself, or what the function gives its name."""
+def _slices_of(facts: Facts, entry: ast.expr) -> Iterator[tuple[str, Variable, list[ast.Subscript]]]:
+    """The entry itself, or what the function gives its name: by what is sliced."""
     if isinstance(entry, ast.Subscript):
-        yield entry
+        yield facts.source.text(entry.value), (entry, ""), [entry]
     elif isinstance(entry, ast.Name):
-        values = facts.derived(Names).values(entry)
-        yield from (value for value in values if isinstance(value, ast.Subscript))
+        variable = facts.derived(Names).scope(entry), entry.id
+        known = facts.derived(_known_slices)
+        if variable not in known:
+            known[variable] = {}
+            for value in facts.derived(Names).values(entry):
+                if isinstance(value, ast.Subscript):
+                    known[variable].setdefault(facts.source.text(value.value), []).append(value)
+        yield from ((owner, variable, parts) for owner, parts in known[variable].items())
+
+
+def _known_slices(facts: Facts) -> dict[Variable, dict[str, list[ast.Subscript]]]:
+    return {}
 
 
 def _is_simple(part: ast.expr) -> bool:

@@ -308,7 +308,7 @@ def is_local(facts: Facts, scope: ast.AST, name: str) -> bool:
         return False
     if any(isinstance(each, ast.arg) and each.arg == name for each in facts.source.walk(scope.args)):
         return True
-    return bool(facts.bound_within(name, scope)) and (scope, name) not in facts.derived(_declared_global)
+    return facts.is_bound_within(name, scope) and (scope, name) not in facts.derived(_declared_global)
 
 
 def _declared_global(facts: Facts) -> set[tuple[ast.AST, str]]:

@@ -6,7 +6,6 @@ import ast
 import bisect
 from collections.abc import Iterator
 from functools import partial
-from itertools import islice
 
 from ...read.guesses import looks_like_network
 from ...read.networks import is_mode_call
@@ -291,7 +290,8 @@ def _reads(facts: Facts, scope: ast.AST, name: str, after: int) -> Iterator[ast.
     """Where the name is read from an offset on, in the order of the text."""
     places = facts.source.named_within(name, scope)
     first = bisect.bisect_left(places, after, key=facts.source.start)
-    return (node for node in islice(places, first, None) if isinstance(node.ctx, ast.Load))
+    following = map(places.__getitem__, range(first, len(places)))
+    return (node for node in following if isinstance(node.ctx, ast.Load))
 
 
 def _is_conditional(facts: Facts, node: ast.AST, scope: ast.AST) -> bool:

@@ -363,10 +363,7 @@ def delete_statement(edits: Edits, node: ast.AST) -> None:
 
 def _line_mates(source: Source, node: ast.AST) -> tuple[ast.AST | None, ast.AST | None]:
     """The statements before and after it that a semicolon joins to it."""
-    parent = source.parents[node]
-    blocks = (getattr(parent, name, None) for name in ("body", "orelse", "finalbody"))
-    block = next((each for each in blocks if isinstance(each, list) and node in each), [node])
-    place = block.index(node)
+    block, place = source.blocks.get(node, ([node], 0))
     earlier = block[place - 1] if place and _is_joined(source, block[place - 1], node) else None
     later = block[place + 1] if place + 1 < len(block) and _is_joined(source, node, block[place + 1]) else None
     return earlier, later
@@ -434,9 +431,7 @@ def _import_statements(source: Source) -> list[tuple[ast.Import | ast.ImportFrom
     statements: list[ast.Import | ast.ImportFrom] = [*source.of(ast.Import), *source.of(ast.ImportFrom)]
     for node in statements:
         parent = source.parents[node]
-        block: list[ast.stmt] = next(
-            each for name in ("body", "orelse", "finalbody") if node in (each := getattr(parent, name, []))
-        )
+        block, _ = source.blocks[node]
         is_last = node is block[-1] and all(isinstance(each, ast.Import | ast.ImportFrom) for each in block)
         found.append((node, parent is source.tree, is_last and parent is not source.tree))
     return sorted(found, key=lambda each: (each[0].lineno, each[0].col_offset))

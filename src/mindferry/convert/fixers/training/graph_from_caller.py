@@ -18,6 +18,7 @@ ADVICE = (
     "`loss, grads = ms.value_and_grad(forward_fn, None, optimizer.parameters)(x, y)`"
 )
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def begun_elsewhere(facts: Facts, loss: ast.expr, lifted: list[ast.stmt], scope: ast.AST) -> str:
@@ -29,26 +30,26 @@ def begun_elsewhere(facts: Facts, loss: ast.expr, lifted: list[ast.stmt], scope:
     owner = facts.enclosing(scope, ast.ClassDef)
     wanted = {name for name in read - own if name.startswith("self.")}
     if owner is not None and wanted:
-        left = _left_on_self(facts, owner, scope)
+        left = _left_on_self(facts, owner, scope, wanted)
         for name in sorted(wanted & set(left)):
             return f"{name} (line {left[name]}) {MARK}"
     arguments = [each.arg for each in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)]
     for name in arguments:
-        if name not in read or facts.bound_within(name, scope) or sources.is_used_as_object(facts, scope.body[0], name):
+        if (
+            name not in read
+            or facts.is_bound_within(name, scope)
+            or sources.is_used_as_object(facts, scope.body[0], name)
+        ):
             continue
         if line := _passed_in(facts, scope, name):
             return f"{name}, as line {line} passes it, {MARK}"
     return ""
 
 
-def _left_on_self(facts: Facts, owner: ast.AST, scope: ast.AST) -> dict[str, int]:
-    """`self.out = self.net(x)` in the other methods: attribute -> line."""
+def _left_on_self(facts: Facts, owner: ast.AST, scope: ast.AST, wanted: set[str]) -> dict[str, int]:
+    """`self.out = self.net(x)` in the other methods: attribute -> line. Of those `wanted`, and what they are computed from."""
     found: dict[str, int] = {}
-    methods = [
-        each
-        for each in children_of(owner)
-        if isinstance(each, FUNCTIONS) and each is not scope and each.name != "__init__"
-    ]
+    methods = _methods_behind(facts, owner, scope, wanted)
     for _ in range(3):  # an attribute may be computed from another one
         for method in methods:
             carrying = set(found)
@@ -63,6 +64,39 @@ def _left_on_self(facts: Facts, owner: ast.AST, scope: ast.AST) -> dict[str, int
     return found
 
 
+def _methods_behind(facts: Facts, owner: ast.AST, scope: ast.AST, wanted: set[str]) -> list[Method]:
+    """The class' other methods that have a say in what the attributes hold, in the order of the text."""
+    known = facts.derived(_known_writers)
+    if owner not in known:
+        known[owner] = _writers(facts, owner)
+    writers = known[owner]
+    reached: set[tuple[Method, str]] = set()
+    waiting = [(method, name) for name in wanted for method in writers.get(name, {})]
+    while waiting:
+        method, name = waiting.pop()
+        if method is scope or (method, name) in reached:
+            continue
+        reached.add((method, name))
+        for read in {read for each in writers[name][method] for read in each.read}:
+            homes = writers.get(read, {})
+            waiting += [(each, read) for each in (homes if read.startswith("self.") else {method} & homes.keys())]
+    return sorted({method for method, _ in reached}, key=facts.source.start)
+
+
+def _writers(facts: Facts, owner: ast.AST) -> Writers:
+    found: Writers = {}
+    for method in children_of(owner):
+        if isinstance(method, FUNCTIONS) and method.name != "__init__":
+            for each in _assigned_in(facts, method):
+                for name in each.written:
+                    found.setdefault(name, {}).setdefault(method, []).append(each)
+    return found
+
+
+def _known_writers(facts: Facts) -> dict[ast.AST, Writers]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class _Assigned:
     """An assignment, as far as it matters to where a graph goes."""
@@ -75,7 +109,10 @@ class _Assigned:
     is_plain: bool  # what the names held before is gone
 
 
-def _assigned_in(facts: Facts, method: ast.FunctionDef | ast.AsyncFunctionDef) -> list[_Assigned]:
+Writers = dict[str, dict[Method, list[_Assigned]]]  # by name and method: the assignments to it
+
+
+def _assigned_in(facts: Facts, method: Method) -> list[_Assigned]:
     """In the order of the text; none where the method computes without gradients. Asked for by every backward() of a class."""
     known = facts.derived(_known_assignments)
     if method not in known:

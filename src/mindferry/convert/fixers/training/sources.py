@@ -19,7 +19,6 @@ from . import flow
 OF_OBJECTS = frozenset(
     "parameters named_parameters modules named_modules children train eval state_dict load_state_dict zero_grad step forward".split()
 )
-
 MAKERS = frozenset(
     "zeros ones empty full zeros_like ones_like empty_like full_like new_zeros new_ones new_empty new_full".split()
 )
@@ -66,27 +65,24 @@ def _is_object_use(facts: Facts, name: ast.Name) -> bool:
     return isinstance(around, ast.Call) and around.func is name
 
 
-def with_their_start(lifted: list[ast.stmt], chosen: list[ast.stmt], block: list[ast.stmt]) -> list[ast.stmt]:
+def with_their_start(facts: Facts, lifted: list[ast.stmt], chosen: list[ast.stmt]) -> list[ast.stmt]:
     """`losses = []`, `loss = 0` right where the computation begins go along: a function should fill a list of its own."""
     needed: set[str] = set()
     for statement in reversed(lifted):
         needed = (needed - flow.writes(statement)) | (flow.reads(statement) & flow.writes(statement)) | needed
+    block, first, known = facts.block_of(lifted[0]), min(each.lineno for each in lifted), set(lifted)
+    others = [each for each in chosen if each not in known and facts.block_of(each) is block]
     starts = [
-        statement
-        for statement in chosen
-        if statement not in lifted
-        and statement in block
-        and isinstance(statement, ast.Assign)
-        and (_is_constant(statement.value) or _is_filled_by(statement, lifted))
-        and flow.writes(statement) <= needed
-        and all(earlier.lineno > statement.lineno for earlier in lifted)
+        each
+        for each in others
+        if isinstance(each, ast.Assign)
+        and each.lineno < first
+        and (_is_constant(each.value) or _is_filled_by(each, lifted))
+        and flow.writes(each) <= needed
     ]
     own = set().union(*(flow.writes(statement) for statement in lifted))
-    between = [  # `loss = 0` after a first loop that is lifted too
-        each
-        for each in chosen
-        if each not in lifted and each in block and lifted[0].lineno < each.lineno and flow.writes(each) & own
-    ]
+    # `loss = 0` after a first loop that is lifted too
+    between = [each for each in others if lifted[0].lineno < each.lineno and flow.writes(each) & own]
     return sorted([*starts, *lifted, *between], key=lambda each: each.lineno)
 
 
@@ -119,10 +115,9 @@ def carries(facts: Facts, node: ast.AST) -> bool:
 def _connected(node: ast.AST) -> Iterator[ast.AST]:
     stack = [node]
     while stack:
-        here = stack.pop()
-        if not flow.is_cut(here):
+        if not flow.is_cut(here := stack.pop()):
             yield here
-            stack.extend(children_of(here))
+            stack += children_of(here)
 
 
 def _is_source(facts: Facts, node: ast.AST, seen: set[str] | None = None) -> bool:
@@ -236,19 +231,19 @@ def changed_by_callees(facts: Facts) -> dict[ast.stmt, set[str]]:
 def _asked_for_results(facts: Facts, statement: ast.stmt) -> set[str]:
     """`model(img)` alone: networks keep what they compute, and `m.loss`, or `for m in kept: m.loss`, asks them for it."""
     scope = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-    nodes = make_leaf_parameters.own_nodes(scope)
-    asked = {
-        flow.key(each.value)
-        for each in nodes
-        if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load) and _is_kept_result(facts, each)
-    }
-    held = {
-        flow.key(each.iter)
-        for each in nodes
-        if isinstance(each, ast.For | ast.comprehension)
-        and not asked.isdisjoint(part.id for part in walk(each.target) if isinstance(part, ast.Name))
-    }
-    return (asked | held) - {"", "self"}
+    known = facts.derived(_known_requests)
+    if scope not in known:
+        nodes = make_leaf_parameters.own_nodes(scope)
+        loads = [each for each in nodes if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load)]
+        asked = {flow.key(each.value) for each in loads if _is_kept_result(facts, each)}
+        loops = [each for each in nodes if isinstance(each, ast.For | ast.comprehension)]
+        named = {each: {part.id for part in walk(each.target) if isinstance(part, ast.Name)} for each in loops}
+        known[scope] = asked | {flow.key(each.iter) for each in loops if asked & named[each]}
+    return known[scope] - {"", "self"}
+
+
+def _known_requests(facts: Facts) -> dict[ast.AST, set[str]]:
+    return {}
 
 
 def _is_kept_result(facts: Facts, node: ast.Attribute) -> bool:
@@ -315,10 +310,17 @@ def holds_network(facts: Facts, qual: str, seen: set[str] | None = None) -> bool
     body = facts.derived(_definitions).get((ast.ClassDef, qual))
     if body is None or any(base in symbols.classes and base != qual for base in symbols.bases(qual)):
         return body is not None or symbols.origin(qual) not in symbols.plain
-    parts = [each for each in walk(body) if isinstance(each, ast.Call | ast.Attribute)]
-    if any(isinstance(each, ast.Attribute) and _is_leaf(facts, each) for each in parts):
-        return True
-    return _reaches_network(facts, qual, (each for each in parts if isinstance(each, ast.Call)), seen)
+    known = facts.derived(_known_calls)
+    if body not in known:
+        has_leaf = any(isinstance(each, ast.Attribute) and _is_leaf(facts, each) for each in walk(body))
+        known[body] = None if has_leaf else [each for each in walk(body) if isinstance(each, ast.Call)]
+    calls = known[body]
+    return calls is None or _reaches_network(facts, qual, calls, seen)
+
+
+def _known_calls(facts: Facts) -> dict[ast.AST, list[ast.Call] | None]:
+    """Class -> the calls in it; None where it has a tensor of the user's own that requires a gradient."""
+    return {}
 
 
 def _reaches_network(facts: Facts, qual: str, parts: Iterable[ast.AST], seen: set[str] | None) -> bool:
@@ -344,10 +346,7 @@ def _known_answers(facts: Facts) -> dict[str, bool]:
 
 def _definitions(facts: Facts) -> dict[tuple[type, str], ast.AST]:
     """(kind, full name) -> the first definition of that name in this file."""
-    found: dict[tuple[type, str], ast.AST] = {}
-    for node, name in facts.reading.owners.items():
-        found.setdefault((type(node), name), node)
-    return found
+    return {(type(node), name): node for node, name in reversed(facts.reading.owners.items())}
 
 
 def _makes_no_gradient(facts: Facts, name: str) -> bool:

@@ -260,7 +260,7 @@ def _read(facts: Facts, called: Called) -> Backward:
         result.directions[loss] = given.get("gradient") or ast.Constant(None)
     chosen = flow.slice_for(facts, before, loss, facts.derived(sources.changed_by_callees))
     lifted = sources.differentiable(facts, chosen)
-    lifted = sources.with_their_start(lifted, chosen, facts.block_of(lifted[0])) if lifted else lifted
+    lifted = sources.with_their_start(facts, lifted, chosen) if lifted else lifted
     if not lifted and not sources.carries(facts, loss):
         raise Refused(f"where {facts.source.text(loss)} is computed can't be seen from here")
     for each in lifted:
@@ -323,10 +323,18 @@ def _updates(facts: Facts, node: ast.Attribute) -> bool:
     owner = facts.reading.type(node.value)
     if owner.kind != "instance" or facts.reading.symbols.role(owner.qual) is Role.OPTIMIZER:
         return True
-    methods = [each for each, qual in facts.reading.owners.items() if qual == f"{owner.qual}.{node.attr}"]
+    methods = facts.derived(_defined).get(f"{owner.qual}.{node.attr}", [])
     return not methods or any(
         isinstance(part, ast.Attribute) and part.attr in UPDATES for each in methods for part in walk(each)
     )
+
+
+def _defined(facts: Facts) -> dict[str, list[ast.AST]]:
+    """Functions and classes of this file by their full names."""
+    found: dict[str, list[ast.AST]] = {}
+    for node, qual in facts.reading.owners.items():
+        found.setdefault(qual, []).append(node)
+    return found
 
 
 def _merge(facts: Facts, found: list[Backward]) -> list[Backward]:

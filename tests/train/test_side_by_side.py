@@ -98,6 +98,34 @@ def test_what_distributions_and_unseeded_generators_draw_is_shared(tmp_path: Pat
     assert (curves.passed, curves.first_difference) == (True, "")
 
 
+LAYER_KEPT = """
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0)
+        self.encoder = nn.TransformerEncoder(self.layer, 2)
+    def forward(self, x):
+        return self.encoder(x)
+torch.manual_seed(1)
+net = Net()
+optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
+for step in range(3):
+    loss = net(torch.randn(5, 2, 8)).square().mean()
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+
+
+def test_a_layer_that_a_constructor_copies_is_no_network_of_its_own(tmp_path: Path) -> None:
+    """The layer is a part of the network, too: without a gradient, and without a change."""
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "train.py").write_text(LAYER_KEPT)
+    convert_project(tmp_path / "source", tmp_path / "output")
+    curves = train_side_by_side(tmp_path / "output", Train("train.py", (), 3, 1e-5))
+    assert curves.passed and curves.unmatched == () and curves.networks == ("Net",), curves
+
+
 def test_another_learning_rate_is_found_at_the_second_step_and_a_parameter_is_named(tmp_path: Path) -> None:
     passed, first, _ = run(pair(tmp_path, CONVERTED.replace("lr=0.1)\ndef", "lr=0.11)\ndef")))
     assert not passed

@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, zip_longest
+from types import FrameType
 from typing import Any
 
 from .exchange import Exchange, sample
@@ -118,6 +119,11 @@ def other_loops(theirs: Sequence[int], ours: Sequence[int]) -> Iterator[str]:
         if any(other == ours_before and one != theirs_before for theirs_before, ours_before in pairs[:number]):
             yield f"loops: the original reads another loader in loop {number + 1} than the conversion"
             return
+
+
+def is_of(package: str, frame: FrameType) -> bool:
+    """Whether code of this package runs there: what it copies is a part of what it builds, and no network of the script's."""
+    return package in str(frame.f_globals.get("__name__", "")).split(".")
 
 
 def called_in(name: str, is_training: bool) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import sys
 import weakref
 from typing import Any
 
 from ..errors import MindferryError
 from ..weights import load_torch_weights
 from ..weights.outcome import WeightsMismatchError
+from .conduct import is_of
 from .exchange import Exchange
 
 
@@ -54,7 +56,7 @@ class Networks:
             return into(net, *args, **kwargs)
 
         def copied(value: Any, *args: Any, **kwargs: Any) -> Any:
-            is_network = isinstance(value, nn.Cell)
+            is_network = isinstance(value, nn.Cell) and not is_of("ms_compat", sys._getframe(1))
             if is_network:
                 networks.meet(value)
             result = deepcopy(value, *args, **kwargs)

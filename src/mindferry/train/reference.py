@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from ..frameworks.named_in_code import is_modal
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.watch.mindferry_watch.outer_steps import watch_steps
 from ..frameworks.worker import Link
-from .conduct import SAVED, Loops, Saves, called_in, listening, saved_tensors
+from .conduct import SAVED, Loops, Saves, called_in, is_of, listening, saved_tensors
 from .exchange import Exchange, leaves, sample
 from .randomness import FAMILY, METHODS, Draws, host_state, share_fresh_generators, standard_numbers, wrap
 from .script import EnoughSteps, run_script
@@ -161,10 +162,11 @@ class Recorder:
             recorder.meet_owners({id(p) for group in optimizer.param_groups for p in group["params"]})
 
         def copied(value: Any, *args: Any, **kwargs: Any) -> Any:
-            if isinstance(value, nn.Module):
+            is_network = isinstance(value, nn.Module) and not is_of("torch", sys._getframe(1))
+            if is_network:
                 recorder.meet(value)
             result = deepcopy(value, *args, **kwargs)
-            if isinstance(value, nn.Module):
+            if is_network:
                 recorder.known |= {id(p) for p in result.parameters()}
             return result
 

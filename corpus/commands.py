@@ -148,6 +148,7 @@ def mend_torchvision(target: Path) -> None:
     if any(installed.glob("_C.*")) and not _fails("torchvision"):
         return
     shutil.copytree(installed, target / "torchvision")
+    (target / "torchvision.dist-info").mkdir()  # so that it counts as installed, and not as the project's
     init = target / "torchvision" / "__init__.py"
     init.write_text(DECLARED + init.read_text("utf-8"))
 

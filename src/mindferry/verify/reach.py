@@ -89,7 +89,9 @@ class Reach:
         code = frame.f_code
         watched = self._watched.get(code)
         if watched is None:
-            watched = self._watched[code] = code in self._also or self._is_own(code.co_filename)
+            is_lookup = getattr(frame.f_globals.get("__getattr__"), "__code__", None) is code  # of a lazy package
+            is_own = self._is_own(code.co_filename) and not is_lookup
+            watched = self._watched[code] = code in self._also or is_own
         if not watched:
             return None
         ran = self.lines.get(code)

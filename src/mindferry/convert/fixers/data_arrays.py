@@ -44,6 +44,11 @@ def data_zones(facts: Facts) -> list[list[ast.AST]]:
     return zones + [[root, *_helpers(facts, root)] for root in lambdas]
 
 
+def is_in_data(facts: Facts, node: ast.AST) -> bool:
+    """In a dataset, where numpy's functions stand."""
+    return facts.is_within_any(node, {part for zone in facts.derived(data_zones) for part in zone})
+
+
 def images_made_tensors(facts: Facts) -> list[ast.Call]:
     """Calls that make an array of an image, where torch's code goes on with a tensor: not in data workers."""
     if not any(word in facts.source.data for word in (b"ransform", b"to_tensor", b"ToTensor")):

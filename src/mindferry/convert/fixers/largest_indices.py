@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...read.uses import Use
 from ..facts import Facts
 from ..plan import Change, ReplaceSpan, UseRule
-from .data_arrays import data_zones
+from .data_arrays import is_in_data
 
 UNUSED = "_"
 
@@ -20,14 +20,9 @@ def plan(facts: Facts) -> Iterator[Change]:
             continue
         for call in facts.calls_where(lambda api, use=use: facts.uses.has(use, api)):  # type: ignore[misc]
             span = _index_alone(facts, call) if _has_one_dimension(facts, call) else None
-            if span is not None and not _is_in_data(facts, call):
+            if span is not None and not is_in_data(facts, call):
                 yield UseRule(call, rule)
                 yield ReplaceSpan(*span)
-
-
-def _is_in_data(facts: Facts, call: ast.Call) -> bool:
-    """In a dataset, where numpy's functions stand."""
-    return facts.is_within_any(call, {part for zone in facts.derived(data_zones) for part in zone})
 
 
 def _has_one_dimension(facts: Facts, call: ast.Call) -> bool:

@@ -13,6 +13,7 @@ from ..dispatch import is_asked_for_shape
 from ..facts import Facts
 from ..plan import LAYER_PARAMETER, AtEnd, Change, Edit, InsertAfter, ReplaceNode, ReplaceSpan, Texts, claim, claim_all
 from .counted_batches import COUNTER, is_own_count
+from .data_arrays import is_in_data
 
 PAIR = tuple_of(TENSOR, TENSOR)  # torch.return_types of max, topk, sort
 ANY_LAYER = frozenset({"weight", "bias", "running_mean", "running_var", "__class__"})
@@ -138,7 +139,7 @@ def _may_be_part(facts: Facts, node: ast.Attribute, receiver: Type) -> bool:
         return False
     parent = facts.parents.get(node)
     is_called = isinstance(parent, ast.Call) and parent.func is node
-    return not is_called and facts.source.mentions(facts.framework.name)
+    return not is_called and facts.source.mentions(facts.framework.name) and not is_in_data(facts, node)
 
 
 def _ask_for_part(facts: Facts, node: ast.Attribute) -> Iterator[Change]:

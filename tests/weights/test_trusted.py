@@ -25,9 +25,11 @@ class Net(nn.Module):
         self.norm = nn.LayerNorm(2)
         self.table = nn.Embedding(4, 2)
         self.drop = nn.Dropout(0.1)
+        layers = [nn.TransformerEncoderLayer(2, 1, 4, activation=each) for each in ("relu", "gelu")]
+        self.layers = nn.Sequential(*layers)
 
     def forward(self, x):
-        return self.norm(self.rnn(self.body(x))[0]) + self.table(torch.zeros(2).long())
+        return self.norm(self.rnn(self.layers(self.body(x)))[0]) + self.table(torch.zeros(2).long())
 
 
 class Evil:
@@ -43,6 +45,8 @@ try:
 except Exception as error:
     print("refused", type(error).__name__)
 trusted = [Net, nn.Linear, nn.ReLU, nn.Sequential, nn.LSTM, nn.LayerNorm, nn.Embedding, nn.Dropout]
+trusted += [nn.TransformerEncoderLayer, nn.MultiheadAttention, nn.functional.relu, nn.functional.gelu]
+trusted += [nn.modules.linear.NonDynamicallyQuantizableLinear]
 with torch.serialization.safe_globals(trusted):
     print("same", bool((torch.load("net.pt")(x) == net(x)).all()))
 try:

@@ -174,10 +174,11 @@ def add_safe_globals(classes):
 
 
 class TrustedUnpickler(pickle.Unpickler):
-    """Restores trusted classes, MindSpore's own and plain containers; of functions, those that make an array or an operator."""
+    """Restores trusted classes, MindSpore's own and plain containers; of functions, those that make an array or an operator, and activations."""
 
     FUNCTIONS = (("numpy.core.multiarray", "_reconstruct"), ("numpy._core.multiarray", "_reconstruct"))
     PLAIN = ("set", "frozenset", "complex", "bytearray", "slice", "range", "object")
+    ACTIVATIONS = ("relu", "exact_gelu")  # functions that a Transformer's layers hold
 
     def find_class(self, module, name):
         for each in safe_globals.trusted:
@@ -186,8 +187,10 @@ class TrustedUnpickler(pickle.Unpickler):
         if (module, name) in self.FUNCTIONS or (module == "builtins" and name in self.PLAIN):
             return super().find_class(module, name)
         is_known = module.partition(".")[0] in ("mindspore", "numpy", "collections", "functools") or module == __name__
-        if is_known and "." not in name and isinstance(found := super().find_class(module, name), type):
-            return found
+        if is_known and "." not in name:
+            found = super().find_class(module, name)
+            if isinstance(found, type) or name in self.ACTIVATIONS:
+                return found
         raise pickle.UnpicklingError(
             f"{module}.{name} is not trusted: add it to the safe globals, or load with weights_only=False"
         )

@@ -429,6 +429,7 @@ def _train(state: Migration) -> tuple[Curves, bool, str]:
         )
     told = "; ".join(each for each in (curves.first_difference, *curves.gaps) if each)
     summary = f"{len(curves.reference)} steps, losses within {curves.worst:.2g}"
+    summary += f", its own float32 within {max(curves.drift):.2g} of float64" if curves.drift else ""
     return curves, curves.passed, f"{summary}; {told}" if told else summary
 
 

@@ -23,6 +23,7 @@ KNOWN = {
     "verify/": "runs in the reference's worker, on torch's own objects",
     "tune/torch_run.py": "runs in the reference's worker; a file is called torch.json",
     "weights/load.py": "takes a torch tensor's dtype",
+    "weights/whole.py": "the file format is torch's: its pickles name torch's classes",
     "weights/formats/": "the file format is torch's: its pickles name torch's classes",
 }
 

@@ -90,6 +90,7 @@ HELPERS = Path(__file__).parents[2] / "src" / "mindferry" / "apis" / "torch" / "
 OF_THEIR_OWN = {
     "torch.nn.Module.add_module",  # the helper's first argument is the receiver
     "torch.Tensor.new_tensor",
+    "torch.Tensor.lu",
     "torch.distributed.reduce",  # its rule takes `dst` out
     "torch.unsafe_split",  # the helper takes `split_size` under two names
     "torch.nn.functional.softmax",  # `_stacklevel` by place, which nobody writes, would be refused as a type

@@ -397,6 +397,28 @@ for x, z in zip(xs, xs[::-1]):
     loss.backward()
     opt.step()
 """,
+    "a_function_that_clears": """
+model = network()
+other = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+second = torch.optim.SGD(other.parameters(), lr=0.1)
+def reset_grad():
+    opt.zero_grad()
+    second.zero_grad()
+class Pair:
+    def forget(self):
+        reset_grad()
+pair = Pair()
+for x, y in zip(xs, ys):
+    loss = criterion(model(x), y)
+    reset_grad()
+    loss.backward()
+    opt.step()
+    loss = criterion(other(x), y) + criterion(model(x), y)
+    pair.forget()
+    loss.backward()
+    second.step()
+""",
     "ema_deepcopy": """
 model = network()
 ema = copy.deepcopy(model)

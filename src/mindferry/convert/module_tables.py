@@ -11,6 +11,8 @@ LONGEST = 24  # names of a table that is written out
 def classes_of(home: str, rules: Table, framework: Framework) -> dict[str, str]:
     """Name -> what stands for it; nothing where the module holds functions too, or too much, or what has no counterpart."""
     prefix = framework.canonical(f"{home}.")
+    if home in framework.roots:  # what a whole framework holds is more than its classes
+        return {}
     found = {
         entry.api[len(prefix) :]: "" if entry.missing else entry.like or entry.to
         for entry in rules

@@ -47,6 +47,7 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.beside),
         sorted(symbols.unsure),
         sorted(symbols.writing),
+        sorted(symbols.clearing),
         sorted(symbols.plain),
         symbols.selections.as_row(),
         symbols.ported,

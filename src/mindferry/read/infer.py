@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from .call_results import iterated
+from .clearing_functions import clearing_functions
 from .expressions import Expressions
 from .framework import Role
 from .guesses import looks_like_class, looks_like_network
@@ -93,6 +94,7 @@ def read(
     reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
     symbols.unsure |= unsure_parameters(reading)
     symbols.writing |= writing_functions(reading)
+    symbols.clearing |= clearing_functions(source, symbols.clearing)
     symbols.plain -= {name for node, name in reader.owners.items() if isinstance(node, ast.ClassDef)}
     symbols.plain |= plain_classes(reading)
     note_selections(reading)

@@ -164,6 +164,7 @@ class Symbols:
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
     unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
     writing: set[str] = field(default_factory=set)  # functions that change an argument in place
+    clearing: set[str] = field(default_factory=set)  # names of functions that clear gradients
     plain: set[str] = field(default_factory=set)  # classes that run no network
     seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
     selections: Selections = field(default_factory=Selections)  # tensors that may hold nothing
@@ -205,6 +206,7 @@ class Symbols:
             self.mentioned if is_known else set(self.mentioned),
             set(self.unsure),
             set(self.writing),
+            set(self.clearing),
             set(self.plain),
             self.seen,
             self.selections.copy(),

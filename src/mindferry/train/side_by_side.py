@@ -49,7 +49,8 @@ def train_side_by_side(
     `weights` is where the reference's checkpoint lies, if not in its project: arguments that name it are made to point there.
     `stdin` is what both are told, and `without` names files of the reference that both must not find;
     `environment` is set for both.
-    With `drift` the reference also runs in float64, and a loss may be three times as far off as that is from float32.
+    The reference also runs in float64 where a loss differs, or with `drift` in any case. A loss may be three times as far off as
+    that is from float32.
     """
     conversion = load(ProjectConversion, converted, "convert")
     reference = Path(conversion.source)
@@ -72,13 +73,20 @@ def train_side_by_side(
         with Worker(source, home, without=without, environment=environment) as worker:
             theirs = worker.ask(record_keras if is_keras else record, request, note)
         request = replace(request, has_optimizer=theirs.has_optimizer)
-        own = _own_drift(home, request, theirs.steps) if drift and not is_keras else ()
+        own: tuple[float, ...] = ()
+        if drift and not is_keras:
+            with Worker(source, home, without=without, environment=environment) as worker:
+                own = _own_drift(worker, request, theirs.steps)
         ours_args = tuple(_TORCH_FILE.sub(".ckpt", each) for each in options.args)
         with Worker("mindspore", converted, reference=home, without=without, environment=environment) as worker:
             asked = replace(request, args=ours_args, helpers=conversion.helper_modules)
             ours = worker.ask(replay_keras if is_keras else replay, asked, note)
         floor = loss_floor(theirs.steps) if is_keras else 0.0  # of torch's, the run in float64 tells
         curves = compare_curves(theirs.steps, ours.steps, options.tolerance, time.monotonic() - started, own, floor)
+        if not curves.passed and not own and not is_keras:  # a loop that makes rounding larger, perhaps
+            with Worker(source, home, without=without, environment=environment) as worker:
+                own = _own_drift(worker, request, theirs.steps)
+            curves = compare_curves(theirs.steps, ours.steps, options.tolerance, time.monotonic() - started, own, floor)
         curves = replace(curves, framework=TITLES[source])
         updates = compare_updates(Exchange(Path(exchange)), len(theirs.steps), TITLES[source])
         curves = _with_updates(curves, updates)
@@ -100,9 +108,9 @@ def _with_updates(curves: Curves, updates: Updates) -> Curves:
     return replace(curves, passed=False, first_difference=updates.wrong)
 
 
-def _own_drift(reference: Path, request: TrainRequest, steps: tuple[TrainStep, ...]) -> tuple[float, ...]:
-    with Worker("torch", reference) as worker:
-        losses = worker.ask(record_double, request).losses
+def _own_drift(worker: Worker, request: TrainRequest, steps: tuple[TrainStep, ...]) -> tuple[float, ...]:
+    """How far rounding alone drives the reference; nothing where it insists on float32."""
+    losses = worker.ask(record_double, request).losses
     return tuple(_apart(step.loss, loss) for step, loss in zip(steps, losses, strict=False))
 
 

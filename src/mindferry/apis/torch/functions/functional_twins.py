@@ -39,6 +39,59 @@ CASES = {
         "torch.embedding(x, y)", "ms_compat.embedding(y, weight=x)", inputs=("float32[7,5]", "int64[4,3](0,7)")
     ),
     "kl_div": Case("torch.kl_div(x, y, 2)", "ms_compat.kl_div(x, y, reduction='sum')", shapes=((2, 3), (2, 3))),
+    "instance_norm": Case(
+        "torch.instance_norm(x, y, z, None, None, True, 0.1, 1e-5, False)",
+        "ms_compat.instance_norm(x, weight=y, bias=z, running_mean=None, running_var=None, use_input_stats=True, momentum=0.1, eps=1e-5)",
+        shapes=((4, 3, 5), (3,), (3,)),
+    ),
+    "rms_norm": Case(
+        "torch.rms_norm(x, (3,), y, 1e-5)", "ms_compat.rms_norm(x, (3,), weight=y, eps=1e-5)", shapes=((2, 3), (3,))
+    ),
+    "alpha_dropout": Case(
+        "torch.alpha_dropout(x, 0.5, False)", "ms_compat.alpha_dropout(x, p=0.5, training=False)", shapes=((2, 3),)
+    ),
+    "feature_alpha_dropout": Case(
+        "torch.feature_alpha_dropout(x, 0.5, False)",
+        "ms_compat.feature_alpha_dropout(x, p=0.5, training=False)",
+        shapes=((2, 3, 4),),
+    ),
+    "rrelu": Case("torch.rrelu(x, 0.1, 0.3)", "ms_compat.rrelu(x, lower=0.1, upper=0.3)", shapes=((2, 3),)),
+    "threshold": Case("torch.threshold(x, 0.1, 7)", "ms_compat.threshold(x, threshold=0.1, value=7)", shapes=((2, 3),)),
+    "cosine_embedding_loss": Case(
+        "torch.cosine_embedding_loss(x, y, torch.ones(4), 0.1, 1)",
+        "ms_compat.cosine_embedding_loss(x, y, ops.ones((4,)), margin=0.1, reduction='mean')",
+        shapes=((4, 3), (4, 3)),
+    ),
+    "hinge_embedding_loss": Case(
+        "torch.hinge_embedding_loss(x, torch.ones(4, 3))",
+        "ms_compat.hinge_embedding_loss(x, ops.ones((4, 3)), reduction='none')",
+        shapes=((4, 3),),
+    ),
+    "margin_ranking_loss": Case(
+        "torch.margin_ranking_loss(x, y, torch.ones(4), 0.1)",
+        "ms_compat.margin_ranking_loss(x, y, ops.ones((4,)), margin=0.1, reduction='none')",
+        shapes=((4,), (4,)),
+    ),
+    "triplet_margin_loss": Case(
+        "torch.triplet_margin_loss(x, y, z, 0.5, reduction=2)",
+        "ms_compat.triplet_margin_loss(x, y, z, margin=0.5, reduction='sum')",
+        shapes=((4, 3), (4, 3), (4, 3)),
+    ),
+    "poisson_nll_loss": Case(
+        "torch.poisson_nll_loss(x, y.abs(), True, False, 1e-8, 1)",
+        "ms_compat.poisson_nll_loss(x, ops.abs(y), log_input=True, full=False, eps=1e-8, reduction='mean')",
+        shapes=((4, 3), (4, 3)),
+    ),
+    "binary_cross_entropy_with_logits": Case(
+        "torch.binary_cross_entropy_with_logits(x, y.sigmoid())",
+        "ms_compat.binary_cross_entropy_with_logits(x, ops.sigmoid(y), reduction='none')",
+        shapes=((4, 3), (4, 3)),
+    ),
+    "ctc_loss": Case(
+        "torch.ctc_loss(x.log_softmax(-1), y, (5, 5), (2, 3), 0, 2)",
+        "ms_compat.ctc_loss(ops.log_softmax(x, -1), targets=y, input_lengths=(5, 5), target_lengths=(2, 3), blank=0, reduction='sum')",
+        inputs=("float32[5,2,4]", "int64[2,3](1,4)"),
+    ),
     "dropout": Case("torch.dropout(x, 0.5, False)", "ms_compat.dropout(x, p=0.5, training=False)", shapes=((2, 3),)),
 }
 
@@ -73,7 +126,7 @@ def _write(call: Call) -> None:
 
 for _name, _args in TWINS.items():
     if _name != "group_norm":
-        rule(f"torch.{_name}", args=_args, cases=[CASES[_name]] if _name in CASES else [])(_write)
+        rule(f"torch.{_name}", args=_args, cases=[CASES[_name]])(_write)
 rule(
     "torch.group_norm",
     to="mindspore.ops.group_norm",

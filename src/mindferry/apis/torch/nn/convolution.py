@@ -175,4 +175,12 @@ for layer in ("Conv1d", "Conv2d", "Conv3d"):
         f"torch.nn.{layer}._conv_forward",  # private, and the way of every class that changes the weight first
         to="compat.convolve_with",
         args="self input weight bias",
+        cases=[
+            Case(
+                f"nn.{layer}._conv_forward(a, x, w, b)",
+                "ms_compat.convolve_with(a, x, w, b)",
+                runs=False,
+                why="a layer of the project's own; tests/convert/test_layer_members.py runs them",
+            )
+        ],
     )

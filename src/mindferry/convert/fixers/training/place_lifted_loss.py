@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import re
 import sys
 
 from ....read.guesses import looks_like_optimizer_wrapper
@@ -17,6 +18,7 @@ from .steps import Backward, Rebound, is_optimizer_method, obstacle
 
 # Calls whose value is the same each time; a condition with another one can't be asked twice.
 STEADY = frozenset("len isinstance hasattr getattr bool int float any all abs min max".split())
+_CLEARING = re.compile(r"(?:zero|reset|clear|clean)\w*grad")
 
 
 class Lifted:
@@ -137,6 +139,14 @@ def _only_clears(facts: Facts, statement: ast.stmt) -> bool:
 def is_clearing(node: ast.AST) -> bool:
     """zero_grad() of anything: a class that wraps an optimizer clears its gradients too."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_grad"
+
+
+def _clears_inside(facts: Facts, node: ast.AST) -> bool:
+    """`reset_grad()`, `self.reset_grad()`: a function of the project's that clears gradients, told by its body or else by its name."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+            return name in facts.reading.symbols.clearing or _CLEARING.search(name.lower()) is not None
+    return False
 
 
 def _updates(facts: Facts, statement: ast.stmt) -> bool:
@@ -288,7 +298,7 @@ def _clear_first(facts: Facts, each: Backward) -> None:
                 assert isinstance(statement, ast.Expr)
                 each.cleared.append(statement)
                 continue
-        elif not is_clearing(node) and not _is_update(facts, node) and not is_watched:
+        elif not (is_clearing(node) or _clears_inside(facts, node) or _is_update(facts, node) or is_watched):
             continue
         each.is_kept_later, each.guards, each.cleared = True, [], []
         return

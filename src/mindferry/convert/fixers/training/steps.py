@@ -310,10 +310,21 @@ def obstacle(facts: Facts, statement: ast.stmt) -> str:
         return "also updates parameters"
     if any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Await) for node in nodes):
         return "returns or yields"
+    if any(_imports_framework(facts, node) for node in nodes):
+        return "imports"
     leaves_loop = any(isinstance(node, ast.Break | ast.Continue) for node in nodes) and not isinstance(
         statement, ast.For | ast.While
     )
     return "leaves the loop" if leaves_loop else ""
+
+
+def _imports_framework(facts: Facts, node: ast.AST) -> bool:
+    match node:
+        case ast.Import(names=names):
+            return any(facts.framework.has(each.name) for each in names)
+        case ast.ImportFrom(module=str(module), level=0):
+            return facts.framework.has(module)
+    return False
 
 
 def _updates(facts: Facts, node: ast.Attribute) -> bool:

@@ -419,6 +419,32 @@ for x, y in zip(xs, ys):
     loss.backward()
     second.step()
 """,
+    "targets_cut_in_branches": """
+model = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+losses = []
+use_amp = False
+for i, (x, y) in enumerate(zip(xs, ys)):
+    opt.zero_grad()
+    x = x.float()
+    start = torch.zeros_like(x[:, :2]).float()
+    start = torch.cat([x[:, 2:], start], dim=1).float()
+    if use_amp:
+        out = model(x + start)
+        loss = criterion(out, y)
+        losses.append(loss.item())
+    else:
+        out = model(x + start)
+        x = x[:, -1:]
+        loss = criterion(out, y) + x.mean() * out.mean()
+        losses.append(loss.item())
+    if use_amp:
+        loss.backward()
+        opt.step()
+    else:
+        loss.backward()
+        opt.step()
+""",
     "ema_deepcopy": """
 model = network()
 ema = copy.deepcopy(model)

@@ -33,7 +33,9 @@ def across_iterations(facts: Facts, statement: ast.stmt, loss: ast.expr, lifted:
         carrying = [
             each
             for each in makers
-            if _brings_graph(each, written) and not _is_move(each, name) and not _is_cut(facts, each, name, written)
+            if _brings_graph(each, written - _fresh(region, each, lifted, written))
+            and not _is_move(each, name)
+            and not _is_cut(facts, each, name, written)
         ]
         cuts = [each for each in makers if _is_cut(facts, each, name, written)]
         if carrying and not _suffices(facts, cuts, statement, region):
@@ -64,9 +66,32 @@ def _outermost_condition(facts: Facts, node: ast.AST, region: ast.AST) -> ast.If
 
 
 def _brings_graph(statement: ast.stmt, written: set[str]) -> bool:
-    """Not `total += loss.item()`, which adds numbers."""
-    value = statement.value if isinstance(statement, ast.AugAssign) else statement
-    return bool(flow.reads(value, with_gradient=True) & written)
+    """Not `total += loss.item()`, which adds numbers, nor `losses.append(loss.item())`."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(), args=args, keywords=named)):
+            given: list[ast.AST] = [*args, *named]
+        case ast.AugAssign(value=value):
+            given = [value]
+        case _:
+            given = [statement]
+    return any(flow.reads(each, with_gradient=True) & written for each in given)
+
+
+def _fresh(region: ast.AST, maker: ast.stmt, lifted: list[ast.stmt], written: set[str]) -> set[str]:
+    """What this iteration has given a value without a graph before it comes to `maker`: `for x, y in loader: y = y.float()`."""
+    if not isinstance(region, ast.For | ast.While):
+        return set()
+    found: set[str] = set(flow.writes(region.target)) if isinstance(region, ast.For) else set()
+    taken = set(lifted)
+    for each in region.body:
+        if each.end_lineno is not None and maker.lineno <= each.end_lineno:
+            break
+        is_plain = isinstance(each, ast.Assign) and each not in taken
+        if is_plain and not flow.reads(each, with_gradient=True) & (written - found):
+            found |= flow.writes(each)
+        else:
+            found -= flow.writes(each)
+    return found
 
 
 def _is_move(statement: ast.stmt, name: str) -> bool:

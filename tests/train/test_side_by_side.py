@@ -106,8 +106,10 @@ class Net(nn.Module):
         super().__init__()
         self.layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0)
         self.encoder = nn.TransformerEncoder(self.layer, 2)
+        self.table, self.head = nn.Embedding(7, 8), nn.Linear(8, 7, bias=False)
+        self.table.weight = self.head.weight
     def forward(self, x):
-        return self.encoder(x)
+        return self.head(self.encoder(x + self.table(torch.arange(5))[:, None]))
 torch.manual_seed(1)
 net = Net()
 optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
@@ -117,8 +119,8 @@ for step in range(3):
 """
 
 
-def test_a_layer_that_a_constructor_copies_is_no_network_of_its_own(tmp_path: Path) -> None:
-    """The layer is a part of the network, too: without a gradient, and without a change."""
+def test_a_layer_that_a_constructor_copies_and_a_tied_weight_have_their_twins(tmp_path: Path) -> None:
+    """The layer is a part of the network, too: without a gradient, and without a change. A tied weight has two names."""
     (tmp_path / "source").mkdir()
     (tmp_path / "source" / "train.py").write_text(LAYER_KEPT)
     convert_project(tmp_path / "source", tmp_path / "output")

@@ -111,7 +111,12 @@ class Networks:
             except WeightsMismatchError as mismatch:
                 error = error or mismatch
                 continue
-            targets = dict(cell.parameters_and_names())
+            parts = (
+                cell.cells_and_names()
+            )  # each by itself: of two names for one parameter, the network tells the first alone
+            targets = {
+                name: each for path, part in parts for name, each in part.parameters_and_names(path, expand=False)
+            }
             self.parameters |= {
                 f"{root}:{entry.source}": targets[entry.target] for entry in report.entries if entry.target in targets
             }

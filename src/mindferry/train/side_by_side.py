@@ -29,6 +29,7 @@ from .reference import record
 from .updates import Updates, compare_updates
 
 DRIFT_FACTOR = 3.0  # how much farther than the reference's own rounding the conversion may be
+DRIFTED = 1e-3  # of the first loss: what is further off had another batch
 FLOOR = 1e-3  # of the median loss
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
 
@@ -109,9 +110,10 @@ def _with_updates(curves: Curves, updates: Updates) -> Curves:
 
 
 def _own_drift(worker: Worker, request: TrainRequest, steps: tuple[TrainStep, ...]) -> tuple[float, ...]:
-    """How far rounding alone drives the reference; nothing where it insists on float32."""
+    """How far rounding alone drives the reference; nothing where it insists on float32, or computes with other numbers from the start."""
     losses = worker.ask(record_double, request).losses
-    return tuple(_apart(step.loss, loss) for step, loss in zip(steps, losses, strict=False))
+    own = tuple(_apart(step.loss, loss) for step, loss in zip(steps, losses, strict=False))
+    return own if own and own[0] < DRIFTED else ()
 
 
 def _cause(reference: Path, request: CauseRequest) -> str:

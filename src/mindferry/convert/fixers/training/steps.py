@@ -321,9 +321,9 @@ def obstacle(facts: Facts, statement: ast.stmt) -> str:
 def _imports_framework(facts: Facts, node: ast.AST) -> bool:
     match node:
         case ast.Import(names=names):
-            return any(facts.framework.has(each.name) for each in names)
+            return any(each.name.partition(".")[0] in facts.framework.roots for each in names)
         case ast.ImportFrom(module=str(module), level=0):
-            return facts.framework.has(module)
+            return module.partition(".")[0] in facts.framework.roots
     return False
 
 

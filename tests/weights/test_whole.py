@@ -139,6 +139,28 @@ def test_what_cannot_be_carried_is_one_sentence_and_nothing_is_written(tmp_path:
     assert done.exit_code and "leave --key out" in f"{done.output}{done.exception}"
 
 
+class Forged:
+    """Pickles as a call that the file could not have been written by."""
+
+    def __init__(self, function: Any, *arguments: Any) -> None:
+        self.made = function, arguments
+
+    def __reduce__(self) -> Any:
+        return self.made
+
+
+def test_forged_values_are_refused_at_once(tmp_path: Path) -> None:
+    shared: tuple[Any, ...] = ("x",)
+    for _ in range(40):
+        shared = (shared, shared)
+    forged = {"set": Forged(set, [[1]]), "device": Forged(torch.device, shared), "number": 10**5000}
+    for name, value in forged.items():
+        torch.save({"epoch": 1, "value": value}, tmp_path / f"{name}.pt")
+        with pytest.raises(MindferryError, match="holds a"):
+            carry_whole(tmp_path / f"{name}.pt", tmp_path / "o")
+        assert not (tmp_path / "o").exists()
+
+
 def test_a_file_is_torchs_by_its_first_bytes(tmp_path: Path) -> None:
     torch.save({}, tmp_path / "a.pt")
     (tmp_path / "b.pt").write_bytes(pickle.dumps([1]))

@@ -94,7 +94,10 @@ def _packed(file: SourceFile, allowed: frozenset[str]) -> _Packer:
         for name, tensor in value.items():
             packer.add(check_name(file.path, name), tensor, name)
     else:
-        text = json.dumps(packer.pack(value, ())).encode()
+        try:
+            text = json.dumps(packer.pack(value, ())).encode()
+        except (TypeError, ValueError) as error:  # a set of lists, a namespace of numbers, a number without end
+            raise bad(file.path, f"holds a value that Python itself would not make ({shown(error)})") from None
         packer.entries.append(Entry(STRUCTURE, "uint8", (len(text),), compute=_constant(text)))
     buffer = bytearray(CHUNK)
     for span in spans.values():
@@ -184,7 +187,9 @@ class _Packer:
                 "builtins.set" | "__builtin__.set" | "builtins.frozenset" | "__builtin__.frozenset", (list(items),)
             ):
                 return {self.plain(each, path) for each in items}
-            case Inert("torch.device" | "torch.torch_version.TorchVersion", parts) if parts:
+            case Inert("torch.device" | "torch.torch_version.TorchVersion", parts) if parts and all(
+                isinstance(each, str | int) for each in parts
+            ):
                 return ":".join(map(str, parts))
         kind = value.name if isinstance(value, Inert) else value
         where = f" at {shown(_spelled(path))}" if path else ""

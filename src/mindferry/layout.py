@@ -431,3 +431,8 @@ def _digest_at(path: Path) -> str:
         return digest_of(read_regular(path, LARGEST_CODE))
     except OSError:  # its own conversion says so
         return ""
+
+
+def carried_name(name: str) -> str:
+    """What a checkpoint of torch's is called in a converted project, in its code and on its command line."""
+    return re.sub(r"\.(?:pth\.tar|pth|pt)$", ".ckpt", name)

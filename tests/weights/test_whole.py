@@ -17,7 +17,8 @@ from click.testing import CliRunner
 from mindferry.cli import cli
 from mindferry.convert import convert_project
 from mindferry.errors import MindferryError
-from mindferry.weights.whole import carried_name, carry_whole, is_torch_file
+from mindferry.layout import carried_name
+from mindferry.weights.whole import carry_whole, is_torch_file
 
 LOADS = "import torch\n\n\ndef epoch(path):\n    return torch.load(path, weights_only=False)['epoch']\n"
 

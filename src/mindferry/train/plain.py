@@ -23,7 +23,7 @@ from ..findings import MF230, MF231, MF232, MF233, Code
 from ..frameworks.mirror import mirror
 from ..frameworks.process import settings as framework_settings
 from ..frameworks.watched import TO_END, Run, Watch, joined, run_watched, scratch_folder
-from ..layout import SECOND, source_framework
+from ..layout import SECOND, carried_name, source_framework
 from .band import FEWEST, MOST, outside_band
 from .printed import Printed, compare_printed
 
@@ -33,7 +33,6 @@ SHORTEST = 300.0  # seconds that it has in any case
 BLOCKED = ("torch", "torchvision", "torchaudio", "torchtext", "functorch", "mindferry")
 BLOCKED_FOR_KERAS = (*framework(SECOND).roots, "mindferry")
 HELPER_FILES = tuple(f"{framework(source).helpers}{end}" for source in SOURCES for end in (".py", "/"))
-_TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
 _EXIT_NOISE = re.compile(  # what MindSpore's cells say when the interpreter ends before them
     r"Exception ignored in: <function Cell\.__del__[^\n]*\n(?:Traceback[^\n]*\n)?(?:  [^\n]*\n)*(?:\w+: [^\n]*\n?)?"
 )
@@ -86,7 +85,7 @@ def run_plain(
             runs.append(run)
 
     add_seeds(seeds)
-    own = [[_TORCH_FILE.sub(".ckpt", word) for word in each] for each in commands]
+    own = [[carried_name(word) for word in each] for each in commands]
     patience = max(SHORTEST, PATIENCE * max(run.seconds for run in runs))
     blocked = BLOCKED_FOR_KERAS if source == SECOND else BLOCKED
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import statistics
 import tempfile
 import time
@@ -16,7 +15,7 @@ from ..config import Train, read_config
 from ..errors import MindferryError
 from ..frameworks.process import TITLES, Worker
 from ..frameworks.requests import CauseRequest, TrainRequest, TrainStep
-from ..layout import SECOND, source_framework
+from ..layout import SECOND, carried_name, source_framework
 from ..progress import Advance
 from .cause import explain
 from .conduct import other_figures, other_loops, other_modes, other_saves
@@ -31,7 +30,6 @@ from .updates import Updates, compare_updates
 DRIFT_FACTOR = 3.0  # how much farther than the reference's own rounding the conversion may be
 DRIFTED = 1e-3  # of the first loss: what is further off had another batch
 FLOOR = 1e-3  # of the median loss
-_TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
 
 
 def train_side_by_side(
@@ -78,7 +76,7 @@ def train_side_by_side(
         if drift and not is_keras:
             with Worker(source, home, without=without, environment=environment) as worker:
                 own = _own_drift(worker, request, theirs.steps)
-        ours_args = tuple(_TORCH_FILE.sub(".ckpt", each) for each in options.args)
+        ours_args = tuple(carried_name(each) for each in options.args)
         with Worker("mindspore", converted, reference=home, without=without, environment=environment) as worker:
             asked = replace(request, args=ours_args, helpers=conversion.helper_modules)
             ours = worker.ask(replay_keras if is_keras else replay, asked, note)

@@ -13,7 +13,6 @@ import json
 import math
 import pathlib
 import pickle
-import re
 import types
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +23,7 @@ from typing import Any
 from ..artifacts import WeightEntry, WeightsReport
 from ..errors import MindferryError
 from ..files import complete_or_absent
+from ..layout import carried_name
 from .formats.ckpt import check_ckpt, write_ckpt
 from .formats.entry import CHUNK, Advance, Entry, SourceFile, Span, silent
 from .formats.files import check_free
@@ -34,11 +34,6 @@ from .formats.rebuilt import Inert, NumpyArray, TensorRef
 STRUCTURE = "__structure__"  # the record that holds the JSON, as in the helpers' save()
 Json = Any
 SPACES = {"argparse.Namespace": argparse.Namespace, "types.SimpleNamespace": types.SimpleNamespace}
-
-
-def carried_name(name: str) -> str:
-    """What a checkpoint of torch's is called in a converted project, in its code and on its command line."""
-    return re.sub(r"\.(?:pth\.tar|pth|pt)$", ".ckpt", name)
 
 
 def is_torch_file(path: Path) -> bool:

@@ -1,6 +1,6 @@
 """Feed the checkpoint readers broken files until the time is up: `python fuzz/weights.py --seconds 60`.
 
-A reader may accept a file or refuse it in one line. Anything else is a defect: another exception, ten seconds on one
+Each is listed and read whole, and carried as `weights convert --whole` does. A reader may accept a file or refuse it in one line. Anything else is a defect: another exception, ten seconds on one
 file, or more memory than the limit. What failed is kept in --keep and named; the exit code is then 1.
 """
 
@@ -18,9 +18,10 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -29,11 +30,21 @@ from mindferry.weights.formats.entry import Entry
 from mindferry.weights.formats.files import open_checkpoint, write_checkpoint
 from mindferry.weights.formats.pth import LEGACY_MAGIC
 from mindferry.weights.formats.pth_write import _pickle as pickled
+from mindferry.weights.whole import carry_whole
 
 HANG = 10  # seconds of the processor's: a busy machine is not a hang
 MEMORY = 1 << 30  # bytes above what the imports took
 INTERESTING = (0, 1, -1, 127, 128, 255, 256, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63 - 1, -(2**63))
 OPCODES = bytes(range(256))
+TRAINING = {
+    "epoch": 3,
+    "state": OrderedDict(weight=np.ones((2, 2), np.float32), count=np.array(3)),
+    "args": argparse.Namespace(lr=0.1, sizes=[1, (2, None)], out=PurePosixPath("a/b"), only={"a", "b"}),
+    "space": SimpleNamespace(flags=frozenset({1, 2})),
+    "best": np.float64(2.5),
+    "history": [(0, float("inf")), (1, -1.5)],
+    "keys": {1: True, None: b"ab", ("a", "b"): {0.5, "c"}},
+}  # whatever `weights convert --whole` carries beside tensors
 
 
 def seeds(folder: Path) -> dict[str, bytes]:
@@ -54,6 +65,12 @@ def seeds(folder: Path) -> dict[str, bytes]:
     ]
     made["legacy.pth"] = LEGACY_MAGIC + b"".join(heads) + storages
     made["numpy.pth"] = repacked(made["pth"], pickle.dumps({"model": arrays, "epoch": 3}, 2))
+    around = b"\x80\x02}(X\x05\x00\x00\x00epochK\x03X\x05\x00\x00\x00model" + pickled(entries)[2:-1] + b"u."
+    made["nested.pth"] = repacked(made["pth"], around)
+    for protocol in (2, 4):
+        made[f"training{protocol}.pth"] = repacked(made["pth"], pickle.dumps(TRAINING, protocol))
+    plain = {**TRAINING, "state": bytearray(b"ab"), "best": None}  # numpy has another way to pickle an array by then
+    made["training5.pth"] = repacked(made["pth"], pickle.dumps(plain, 5))
     return made
 
 
@@ -97,7 +114,7 @@ def mutate(data: bytes, rng: random.Random, others: list[bytes]) -> bytes:
 
 def mutate_inside(kind: str, data: bytes, rng: random.Random, others: list[bytes]) -> bytes:
     """Edits behind the outer checks: in a zip's pickle, in a safetensors header of the right length."""
-    if kind in ("pth", "numpy.pth"):
+    if kind.endswith("pth") and kind != "legacy.pth":
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return repacked(data, mutate(archive.read("archive/data.pkl"), rng, others))
     if kind == "safetensors":
@@ -116,15 +133,38 @@ def read_all(path: Path) -> None:
                 pass
 
 
+def carry(path: Path) -> None:
+    """As `weights convert --whole` does: the output is there whole, or not at all."""
+    output = path.with_name("carried.ckpt")
+    output.unlink(missing_ok=True)
+    try:
+        carry_whole(path, output)
+    except MindferryError:
+        if output.exists() or list(path.parent.glob(".*.part")):
+            raise AssertionError("it was refused, and something is there") from None
+        raise
+    with open_checkpoint(output) as checkpoint:
+        checkpoint.verify()
+
+
+READERS: tuple[Callable[[Path], None], ...] = (read_all, carry)
+
+
 def catch_hangs() -> None:
     signal.signal(signal.SIGPROF, lambda *_: (_ for _ in ()).throw(TimeoutError(f"more than {HANG} s")))
 
 
 def attempt(path: Path) -> str:
-    """`accepted`, `refused`, or what went wrong."""
+    """`accepted` by any of the readers, `refused`, or what went wrong."""
+    outcomes = [attempt_one(read, path) for read in READERS]
+    wrong = [each for each in outcomes if each not in ("accepted", "refused")]
+    return wrong[0] if wrong else min(outcomes)
+
+
+def attempt_one(read: Callable[[Path], None], path: Path) -> str:
     signal.setitimer(signal.ITIMER_PROF, HANG)
     try:
-        read_all(path)
+        read(path)
         return "accepted"
     except MindferryError as error:
         return "refused" if "\n" not in str(error) else f"a message of several lines: {error!r}"

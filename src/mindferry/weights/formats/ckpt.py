@@ -12,7 +12,9 @@ from .entry import CHUNK, Advance, Checkpoint, Entry, SourceFile, Span, silent, 
 from .limits import ENTRIES, NAME, RANK, bad, check_name, check_shape, shown
 
 SLICE = 512 << 20  # MindSpore cuts larger tensors into records of this size with the same tag
+LONGEST = 1024  # letters of a parameter's name in MindSpore
 TRAILER = b"crc_num"
+STRUCTURE = "__structure__"  # the record in which the helpers' save() keeps as JSON whatever is no tensor
 # Field number and wire type, as protobuf packs them: 1 and 2 and 3 as bytes, dims as numbers.
 FIRST, SECOND, THIRD, DIM = 0x0A, 0x12, 0x1A, 0x08
 
@@ -167,6 +169,14 @@ def _varint(value: int) -> bytes:
 
 
 def check_ckpt(entry: Entry) -> None:
+    if len(entry.name) > LONGEST:
+        raise MindferryError(
+            f"{shown(entry.name)} has a name of {len(entry.name)} letters, and MindSpore loads {LONGEST} from a .ckpt; write .safetensors instead"
+        )
+    if entry.name == STRUCTURE:
+        raise MindferryError(
+            f"{STRUCTURE} is no name for a tensor in a .ckpt: a converted project would take it for other values; rename it"
+        )
     if not DTYPES[entry.dtype].ckpt:
         raise MindferryError(
             f"{entry.name} is {entry.dtype}, which MindSpore can't load from a .ckpt; write .safetensors instead"

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import math
 import os
+import stat
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -30,10 +31,14 @@ class SourceFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self.handle = open(path, "rb", buffering=0)  # noqa: SIM115  it lives as long as the entries
-            self.size = os.fstat(self.handle.fileno()).st_size
+            self.handle = open(path, "rb", buffering=0, opener=_without_waiting)  # noqa: SIM115  it lives as long as the entries
+            status = os.fstat(self.handle.fileno())
         except OSError as error:
             raise bad(path, f"cannot be read ({error.strerror}); check the path") from None
+        self.size = status.st_size
+        if not stat.S_ISREG(status.st_mode):
+            self.handle.close()
+            raise bad(path, "is no regular file")
 
     def read(self, offset: int, length: int) -> bytes:
         """Exactly `length` bytes; a file that ends before is refused."""
@@ -50,6 +55,11 @@ class SourceFile:
 
     def close(self) -> None:
         self.handle.close()
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """A pipe that nobody writes to would be waited for."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 @dataclass(frozen=True, slots=True)

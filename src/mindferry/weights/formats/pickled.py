@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .limits import ARGUMENTS, OPERATIONS, BadFileError, bad, shown
-from .rebuilt import Inert, Rebuilder, Storage
+from .rebuilt import FROZEN_SET, SET, Inert, Rebuilder, Storage
 
 _MARK = object()
 _CONSTANTS: dict[str, Callable[[], Any]] = {
@@ -19,7 +19,7 @@ _CONSTANTS: dict[str, Callable[[], Any]] = {
     "EMPTY_LIST": list,
     "EMPTY_TUPLE": tuple,
     "EMPTY_DICT": dict,
-    "EMPTY_SET": list,  # a set's members are of no use here, and need not be hashable
+    "EMPTY_SET": lambda: Inert(SET, ([],)),  # as a call of set() leaves it: members here need not be hashable
 }
 _LITERALS = frozenset(
     (
@@ -144,6 +144,17 @@ class _Run:
         items = self.to_mark()
         self.top(list).extend(items)
 
+    def add_members(self, _: Any) -> None:
+        items = self.to_mark()
+        match self.top(Inert):
+            case Inert(name, (list(members),)) if name == SET:
+                members.extend(items)
+            case other:
+                raise self.pickle.refuse(f"adds members to a {shown(other.name)}")
+
+    def frozen_set(self, _: Any) -> None:
+        self.stack.append(Inert(FROZEN_SET, (self.to_mark(),)))
+
     def set_item(self, _: Any) -> None:
         value = self.pop()
         self.set_pairs([self.pop(), value])
@@ -223,10 +234,10 @@ _STEPS: dict[str, Callable[[_Run, Any], None]] = {
     "TUPLE": _Run.long_tuple,
     "LIST": _Run.whole_list,
     "DICT": _Run.whole_dict,
-    "FROZENSET": _Run.whole_list,
+    "FROZENSET": _Run.frozen_set,
     "APPEND": _Run.append,
     "APPENDS": _Run.appends,
-    "ADDITEMS": _Run.appends,
+    "ADDITEMS": _Run.add_members,
     "SETITEM": _Run.set_item,
     "SETITEMS": _Run.set_items,
     "GLOBAL": _Run.named_global,

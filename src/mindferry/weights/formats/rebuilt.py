@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -52,6 +53,7 @@ class NumpyArray:
     shape: tuple[int, ...] = ()
     data: bytes = b""
     is_fortran: bool = False
+    is_scalar: bool = False  # a number of numpy's, not an array without axes
 
 
 @dataclass(slots=True)
@@ -63,6 +65,8 @@ class Inert:
     state: Any = None
 
 
+SET, FROZEN_SET = "builtins.set", "builtins.frozenset"
+_PATHS = ("Path", "PosixPath", "PurePath", "PurePosixPath", "WindowsPath", "PureWindowsPath")
 # Classes whose instances are read as inert: nothing of theirs is imported.
 _BUILTINS = (
     "set",
@@ -85,7 +89,7 @@ INERT = frozenset(
         *("torch.serialization._get_layout", "torch.torch_version.TorchVersion", "numpy.ndarray"),
         *("argparse.Namespace", "types.SimpleNamespace", "collections.defaultdict", "collections.Counter"),
         *("datetime.datetime", "datetime.date", "datetime.timedelta"),
-        *(f"pathlib.{name}" for name in ("Path", "PosixPath", "PurePosixPath", "WindowsPath")),
+        *(f"{module}.{name}" for module in ("pathlib", "pathlib._local") for name in _PATHS),
     )
 )
 _REPLACING = ("data", "real", "imag")  # attributes of a tensor that torch sets by changing its values
@@ -253,7 +257,7 @@ class Rebuilder:
         self._spend(len(pairs))
         if not all(isinstance(key, str) for key, _ in pairs) or len({key for key, _ in pairs}) != len(pairs):
             raise self.refuse("builds an OrderedDict with keys that are no text or appear twice")
-        return dict(pairs)
+        return OrderedDict(pairs)
 
     def encode(self, text: Any, encoding: Any = "latin1") -> bytes:
         """How protocol 2 spells bytes."""
@@ -278,7 +282,7 @@ class Rebuilder:
         return NumpyArray()
 
     def numpy_scalar(self, kind: Any = None, data: Any = b"", *rest: Any) -> NumpyArray:
-        array = NumpyArray()
+        array = NumpyArray(is_scalar=True)
         self._fill(array, (1, (), kind, False, data))
         return array
 

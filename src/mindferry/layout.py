@@ -148,7 +148,7 @@ def _imported_beside(files: list[ProjectFile]) -> frozenset[str]:
             found = _BARE_IMPORT.findall(b"\n" + read_regular(file.path, LARGEST_CODE))
             imported.setdefault(file.path.parent, set()).update(found)
     return frozenset(
-        file.relative for file in inside if file.path.stem.encode() in imported.get(file.path.parent, set())
+        file.relative for file in inside if os.fsencode(file.path.stem) in imported.get(file.path.parent, set())
     )
 
 

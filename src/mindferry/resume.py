@@ -10,7 +10,7 @@ from typing import Any
 from . import artifacts
 from .artifacts import STATE, ProjectConversion
 from .errors import MindferryError
-from .files import remove_abandoned, write_text
+from .files import read_regular, remove_abandoned, write_text
 
 
 def tidy(output: Path) -> None:
@@ -37,21 +37,28 @@ def converted_code(output: Path) -> str:
 
 def file_digest(path: Path) -> str:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(read_regular(path)).hexdigest()
     except OSError:
         return "unreadable"
 
 
 def digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def read_state(output: Path) -> dict[str, Any]:
+def read_state(output: Path) -> dict[str, dict[str, Any]]:
     try:
-        state: dict[str, Any] = json.loads((output / STATE / "migrate.json").read_text("utf-8"))
-    except (OSError, ValueError):
+        state = json.loads(read_regular(output / STATE / "migrate.json"))
+    except (OSError, ValueError, RecursionError):
         return {}
-    return state
+    entries = state.items() if isinstance(state, dict) else ()
+    return {stage: entry for stage, entry in entries if _is_entry(entry)}
+
+
+def _is_entry(entry: Any) -> bool:
+    """Whether a stage's entry is one that write_state() made: anything else is as good as none."""
+    is_told = isinstance(entry, dict) and isinstance(entry.get("ok"), bool)
+    return is_told and all(isinstance(entry.get(name), str) for name in ("key", "summary"))
 
 
 def write_state(output: Path, stage: str, entry: dict[str, Any]) -> None:

@@ -90,6 +90,38 @@ def test_names_on_the_terminal_do_nothing_there(tmp_path):
     assert "Traceback" not in done.stderr and "\x1b" not in done.stdout + done.stderr, done.stderr
 
 
+def test_a_name_that_is_no_text_stops_no_package(tmp_path):
+    """Files beside an __init__.py are looked for in each other's imports, by name."""
+    (tmp_path / "in").mkdir()
+    for name in ("__init__.py", os.fsdecode(b"caf\xe9.py")):
+        (tmp_path / "in" / name).write_text(NET)
+    done = mindferry("migrate", "in", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    assert b"torch" not in (tmp_path / "out" / os.fsdecode(b"caf\xe9.py")).read_bytes()
+    for words in (("analyze", "in"), ("migrate", "in", "-o", "out"), ("report", "out")):
+        assert mindferry(*words, cwd=tmp_path).returncode == 0, words
+
+
+def test_a_checkpoint_is_named_on_one_line(tmp_path):
+    import torch
+
+    torch.save({"fc.weight": torch.ones(2, 3)}, tmp_path / "a.pth")
+    (tmp_path / "a.pth").rename(tmp_path / "two\nlines.pth")
+    done = mindferry("weights", "convert", "two\nlines.pth", "-o", "other\nlines.ckpt", cwd=tmp_path)
+    assert done.stdout.splitlines()[0] == "two\\nlines.pth -> other\\nlines.ckpt: 1 tensors (1 exact)", done
+
+
+@pytest.mark.parametrize("text", ["[1]", '{"convert": 3}', '{"convert": {"key": 1}}', "[" * 100_000, "\xff", "{}{"])
+def test_a_migration_takes_up_no_record_that_makes_no_sense(text, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "net.py").write_text(NET)
+    assert mindferry("migrate", "in", "-o", "out", cwd=tmp_path).returncode == 0
+    (tmp_path / "out" / ".mindferry" / "migrate.json").write_text(text, "latin-1")
+    for words in (("migrate", "in", "-o", "out"), ("report", "out")):
+        done = mindferry(*words, cwd=tmp_path)
+        assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("module", ["click", "mindferry.cli.convert", "mindferry.convert.engine"])
 def test_an_interrupt_during_start_up_is_no_traceback(module, tmp_path):
     code = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from mindferry import convert_source
 from mindferry.convert import convert_project
+from mindferry.convert.launch_files import launch_script, readme
 
 HEAD = "import os\nimport torch\nimport torch.distributed as dist\n"
 
@@ -91,8 +93,8 @@ def test_a_distributed_project_gets_a_launch_script_and_readme_lines(tmp_path: P
     assert 'msrun --worker_num="$workers" --local_worker_num="$workers" --master_addr=127.0.0.1' in script
     assert ' tools/train.py "$@"\n' in script
     assert subprocess.run(["sh", "-n", tmp_path / "out" / "run_distributed.sh"]).returncode == 0
-    readme = (tmp_path / "out" / "README.md").read_text()
-    assert readme.startswith("# mine\n\nText.\n") and "sh run_distributed.sh 2" in readme
+    told = (tmp_path / "out" / "README.md").read_text()
+    assert told.startswith("# mine\n\nText.\n") and "sh run_distributed.sh 2" in told
     assert (source / "README.md").read_text() == "# mine\n\nText.\n"
 
 
@@ -110,3 +112,15 @@ def test_a_library_and_a_project_of_one_process_get_none(tmp_path: Path, files: 
         path.write_text(text)
     convert_project(tmp_path / "source", tmp_path / "out")
     assert not (tmp_path / "out" / "run_distributed.sh").exists() and not (tmp_path / "out" / "README.md").exists()
+
+
+def test_a_name_with_lines_in_it_runs_nothing_in_the_launch_script(tmp_path):
+    name = "a\ntouch executed #.py"
+    script = launch_script(name)
+    (tmp_path / "run.sh").write_bytes(script)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    (tmp_path / "msrun").write_text('#!/bin/sh\nfor each; do last=$each; done; printf %s "$last" > started\n')
+    (tmp_path / "msrun").chmod(0o755)
+    assert subprocess.run(["sh", "run.sh"], cwd=tmp_path, env={"PATH": path}).returncode == 0
+    assert not (tmp_path / "executed").exists() and (tmp_path / "started").read_text() == name
+    assert b"\ntouch" not in readme(b"", name) and launch_script(os.fsdecode(b"caf\xe9.py")).count(b"caf\xe9.py") == 1

@@ -21,6 +21,7 @@ from ..files import write_text
 from ..layout import find_files
 from ..observation import load_observation
 from ..progress import progress, stdout
+from ._say import say
 
 LARGEST_MEASURED = 20_000  # lines; converting takes several times as long as reading
 FORMATS = ("text", "json", "markdown", "html", "sarif")
@@ -101,7 +102,7 @@ def command(
     form = "json" if as_json else form
     if output is not None:
         write_text(output, render(inventory, form, full))
-        click.echo(f"{printable(str(output))} written", err=True)
+        say(f"{printable(str(output))} written", err=True)
     elif form == "text" and stdout.is_terminal:
         show(stdout, inventory, full)
     else:

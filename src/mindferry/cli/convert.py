@@ -18,6 +18,7 @@ from ..layout import find_files
 from ..library.bring import LIMIT
 from ..observation import load_observation
 from ..progress import progress
+from ._say import say
 
 ASKED_FOR = (MF210, MF211)  # notes that answer an option: `--jit auto` and `--prefer native`
 STATUSES = {
@@ -192,9 +193,9 @@ def command(
 
         write_tests(result, *_observed_network(observed, output))
     if as_json or form == "json":
-        click.echo(artifacts.dumps(result), nl=False)
+        say(artifacts.dumps(result), nl=False)
     elif form == "sarif":
-        click.echo(_sarif(result), nl=False)
+        say(_sarif(result), nl=False)
     else:
         if diff:
             _print_diff(path, result, texts)
@@ -229,21 +230,21 @@ def _summarize(result: ProjectConversion, check: bool) -> None:
     findings = [finding for finding in result.findings if finding.severity != "note"]
     told = [finding for finding in result.findings if finding.severity == "note" and finding.code in ASKED_FOR]
     for finding in (*findings, *told):
-        click.echo(str(finding))
+        say(str(finding))
     counts: dict[str, int] = {}
     for file in result.files:
         counts[file.status] = counts.get(file.status, 0) + 1
     rewrites = sum(len(file.rewrites) for file in result.files)
     what = ", ".join(f"{number} {STATUSES.get(status, status)}" for status, number in sorted(counts.items()))
     reused = f" ({len(result.reused)} as before)" if result.reused else ""
-    click.echo(f"{what}{reused}; {rewrites} rewrites, {len(findings)} finding{'' if len(findings) == 1 else 's'}")
+    say(f"{what}{reused}; {rewrites} rewrites, {len(findings)} finding{'' if len(findings) == 1 else 's'}")
     if accounted := summarize_sites(site for file in result.files for site in file.sites):
-        click.echo(accounted)
+        say(accounted)
     need = [file.path for file in result.files if any(f.severity == "error" for f in file.findings)]
     if need:
-        click.echo(f"{len(need)} file{'s need' if len(need) > 1 else ' needs'} you: start with {printable(need[0])}")
+        say(f"{len(need)} file{'s need' if len(need) > 1 else ' needs'} you: start with {printable(need[0])}")
     elif not check:
-        click.echo(f"converted project in {printable(result.output)}")
+        say(f"converted project in {printable(result.output)}")
 
 
 def _print_diff(path: Path, result: ProjectConversion, texts: dict[str, bytes]) -> None:

@@ -8,6 +8,7 @@ import click
 
 from .. import artifacts
 from ..errors import MindferryError
+from ._say import say
 
 
 @click.command()
@@ -87,17 +88,17 @@ def command(
         )
     artifacts.save(result, converted, "export")
     if as_json:
-        click.echo(artifacts.dumps(result), nl=False)
+        say(artifacts.dumps(result), nl=False)
     else:
         for file in result.files:
             if file.path:
-                click.echo(
+                say(
                     f"{file.path}: {file.size / 2**20:.1f} MiB, {file.inputs} inputs compared, largest error {file.worst:.1e} of the largest output"
                 )
             else:
-                click.echo(f"no {file.form}: {file.reason}")
+                say(f"no {file.form}: {file.reason}")
         if any(file.path for file in result.files):
-            click.echo(f"run it: python {folder / 'infer.py'}")
+            say(f"run it: python {folder / 'infer.py'}")
     raise click.exceptions.Exit(0 if result.passed else 1)
 
 

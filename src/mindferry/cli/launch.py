@@ -10,6 +10,7 @@ import click
 
 from .. import artifacts
 from ..launch import launch, msrun_lines, plan
+from ._say import say
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
@@ -64,7 +65,7 @@ def command(
     job = plan(script, args, workers=workers, hosts=named, port=port, logs=logs, timeout=timeout, is_run=not only_print)
     if only_print:
         for line in msrun_lines(job):
-            click.echo(line)
+            say(line)
         return
     outcome = launch(
         job,
@@ -72,14 +73,14 @@ def command(
         resume=tuple(shlex.split(resume)),
         checkpoints=checkpoints,
         show=lambda text: click.echo(text, err=as_json),
-        note=lambda text: click.echo(f"mindferry: {text}", err=True),
+        note=lambda text: say(f"mindferry: {text}", err=True),
     )
     if as_json:
-        click.echo(artifacts.dumps(outcome), nl=False)
+        say(artifacts.dumps(outcome), nl=False)
     elif outcome.passed:
-        click.echo(f"{job.total} processes ended well after {outcome.seconds:.0f} s; logs in {outcome.logs}", err=True)
+        say(f"{job.total} processes ended well after {outcome.seconds:.0f} s; logs in {outcome.logs}", err=True)
     if not outcome.passed:
-        click.echo(
+        say(
             f"mindferry: rank {outcome.failed_rank} failed: {outcome.error}; every process has ended, logs in {outcome.logs}",
             err=True,
         )

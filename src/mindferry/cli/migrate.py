@@ -12,10 +12,11 @@ import click
 from .. import artifacts, findings
 from ..artifacts import Finding, ProjectConversion
 from ..config import read_config
-from ..errors import MindferryError
+from ..errors import MindferryError, printable
 from ..migrate import Command, Outcome, migrate, not_covered, not_done, write_page
 from ..report import REPORT
 from ..report.verdict import MEASURED, Verdict
+from ._say import say
 
 LEFT = 5  # calls that the conversion left, on the terminal
 SHOWN = 8  # things that were not compared, on the terminal; all are in --json
@@ -59,7 +60,7 @@ def command(project: Path, output: Path, steps: int, seconds: float, as_json: bo
     outcomes = migrate(project, output, shown, Command(tail, steps, seconds, _pass_on) if tail else None)
     told = write_page(output)
     if as_json:
-        click.echo(json.dumps(_as_json(told, outcomes, output), indent=1))
+        say(json.dumps(_as_json(told, outcomes, output), indent=1))
     else:
         if not tail:
             _show_not_done(project, output)
@@ -69,7 +70,7 @@ def command(project: Path, output: Path, steps: int, seconds: float, as_json: bo
         is_told = _show_failed(project, outcomes, is_observed=bool(tail))
         missed = not_covered(project, output) if tail else ""
         lines = [*_lines(told, is_told), missed, f"report: {output / REPORT}"]
-        click.echo("\n".join(line for line in lines if line))
+        say("\n".join(line for line in lines if line))
     raise click.exceptions.Exit(_exit_code(told, outcomes))
 
 
@@ -116,7 +117,7 @@ def _show(outcome: Outcome) -> None:
     if outcome.ok and outcome.is_partial:
         mark = click.style("part", fg="yellow")
     when = f"{outcome.seconds:6.1f} s" if outcome.is_fresh else "earlier "
-    click.echo(f"{mark} {outcome.stage:8} {when}  {outcome.summary}")
+    click.echo(f"{mark} {outcome.stage:8} {when}  {printable(outcome.summary)}")
 
 
 def _show_failed(project: Path, outcomes: list[Outcome], is_observed: bool) -> bool:
@@ -129,9 +130,9 @@ def _show_failed(project: Path, outcomes: list[Outcome], is_observed: bool) -> b
     }
     failed = [outcome.stage for outcome in outcomes if outcome.could_not_run]
     if failed and is_observed:  # there is no toml to look into
-        click.echo(f"\n{failed[0]} could not run; its line above says why. What it would have compared is not known.")
+        say(f"\n{failed[0]} could not run; its line above says why. What it would have compared is not known.")
     elif failed:
-        click.echo(
+        say(
             f"\n{failed[0]} could not run: see {sections[failed[0]]} in {project / 'mindferry.toml'}, then run the same command again."
         )
     return bool(failed)
@@ -146,7 +147,7 @@ def _propose(project: Path, output: Path) -> None:
     if found:
         lines = [f"mindferry migrate {project} -o {output} -- {each.command}   # {each.found_in}" for each in found]
         text = "\n".join(f"    {line}" for line in lines)
-        click.echo(f"Or give the command that runs the project; everything else is seen from it:\n\n{text}\n")
+        say(f"Or give the command that runs the project; everything else is seen from it:\n\n{text}\n")
 
 
 def _left(output: Path) -> tuple[Finding, ...]:
@@ -163,7 +164,7 @@ def _show_left(output: Path) -> None:
     if left:
         lines = [f"  {each.path}:{each.line}: {each.code} {each.message}; {each.advice}" for each in left[:LEFT]]
         more = [f"  and {len(left) - LEFT} more, in the report"] if len(left) > LEFT else []
-        click.echo("\n".join(("\nLeft for you:", *lines, *more)))
+        say("\n".join(("\nLeft for you:", *lines, *more)))
 
 
 def _propose_libraries(project: Path, output: Path) -> None:
@@ -172,7 +173,7 @@ def _propose_libraries(project: Path, output: Path) -> None:
     names = dict.fromkeys(each.message.partition(" ")[0] for each in found if each.code == findings.MF150)
     if names:
         listed = ", ".join(f'"{name}"' for name in names)
-        click.echo(
+        say(
             f"To bring along what is used of {', '.join(names)}, write into {project / 'mindferry.toml'}:\n\n"
             f"    [convert]\n    with = [{listed}]\n"
         )
@@ -182,6 +183,6 @@ def _show_not_done(project: Path, output: Path) -> None:
     missing = not_done(project, output)
     if missing:
         lines = "\n".join(f"    {line}" for line in missing.lines)
-        click.echo(
+        say(
             f"\nNot compared yet: {missing.what}. To have both sides run it, write into {project / 'mindferry.toml'}:\n\n{lines}\n"
         )

@@ -8,8 +8,10 @@ from pathlib import Path
 import click
 
 from ..as_json import laid_out, plain
+from ..errors import printable
 from ..frameworks.watched import scratch_folder
 from ..observation import Observation, save_observation
+from ._say import say
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
@@ -62,10 +64,10 @@ def command(
         )
         save_observation(found.observation, target, found.parts)
     if as_json:
-        click.echo(laid_out({"kind": "Observation", **plain(found.observation)}))
+        say(laid_out({"kind": "Observation", **plain(found.observation)}))
     else:
         print_observation(found.observation)
-        click.echo(f"written to {target}")
+        say(f"written to {printable(str(target))}")
 
 
 def _write(data: bytes) -> None:
@@ -77,18 +79,16 @@ def print_observation(observation: Observation) -> None:
     for run in observation.runs:
         losses = f", loss {run.losses[0]:.4g} to {run.losses[-1]:.4g}" if run.losses else ""
         how = {"itself": "ended by itself", "steps": "stopped after its steps", "seconds": "stopped by the clock"}
-        click.echo(f"{' '.join(run.command)}: {how.get(run.ended, run.ended)}, {len(run.losses)} steps{losses}")
+        say(f"{printable(' '.join(run.command))}: {how.get(run.ended, run.ended)}, {len(run.losses)} steps{losses}")
     for network in observation.networks:
         made = next((maker for maker in network.makers if maker.is_plain), None)
         call = made.text if made else network.name
-        click.echo(f"network {call}: {network.calls} calls with {network.shapes[0] if network.shapes else 'nothing'}")
+        say(f"network {call}: {network.calls} calls with {network.shapes[0] if network.shapes else 'nothing'}")
     for loader in observation.loaders:
-        click.echo(f"loader of {loader.dataset} at {loader.path}:{loader.line}: batches of {loader.batch_size}")
+        say(f"loader of {loader.dataset} at {printable(loader.path)}:{loader.line}: batches of {loader.batch_size}")
     sites = sum(len(file.sites) for file in observation.files)
     lines, all_lines = (sum(len(each) for each in of) for of in _lines(observation))
-    click.echo(
-        f"{sites} unclear places seen; {lines} of {all_lines} statements reached in {len(observation.files)} files"
-    )
+    say(f"{sites} unclear places seen; {lines} of {all_lines} statements reached in {len(observation.files)} files")
 
 
 def _lines(observation: Observation) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+from ..errors import printable
+from ._say import say
+
 
 @click.command()
 @click.argument("project", default=".", type=click.Path(path_type=Path))
@@ -50,7 +53,7 @@ def command(
 
     if script:
         write_text(output, standalone())
-        click.echo(json.dumps({"script": str(output)}) if as_json else f"Written to {output}")
+        say(json.dumps({"script": str(output)}) if as_json else f"Written to {printable(str(output))}")
         return
     chosen = settings(project, reference=project, model=model, inputs=inputs, weights=weights, modes=modes, seed=seed)
     with progress("record") as advance:
@@ -59,4 +62,4 @@ def command(
     reference = next(iter(golden.modes.values())).reference
     facts = {"golden": str(output), "bytes": size, "module_calls": modules, "reference": reference}
     text = f"Written to {output}: {modules} module calls, reference in {reference}, {size / 2**20:.1f} MiB"
-    click.echo(json.dumps(facts) if as_json else text)
+    say(json.dumps(facts) if as_json else text)

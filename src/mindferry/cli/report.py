@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from ..errors import MindferryError
+from ..errors import MindferryError, printable
 from ..files import write_text
 from ..report import FORMATS, REPORT, content, open_in_browser, render, watch_report
+from ._say import say
 
 
 @click.command()
@@ -49,7 +50,7 @@ def command(converted: Path, output: Path | None, form: str, as_json: bool, open
     text = render(report, form)
     if form == "html" or output is not None:
         write_text(path, text)
-        click.echo(f"{report.overview.verdict}\nreport: {path}", err=form != "html")
+        say(f"{report.overview.verdict}\nreport: {printable(str(path))}", err=form != "html")
     else:
         _print(text)
     if open_it:
@@ -60,11 +61,11 @@ def command(converted: Path, output: Path | None, form: str, as_json: bool, open
 def _watch(converted: Path, path: Path, open_it: bool) -> None:
     if not converted.parent.is_dir():
         raise MindferryError(f"there is no {converted.parent}; give the folder that `mindferry migrate -o` writes to")
-    click.echo(f"watching {converted}; Ctrl-C ends it", err=True)
+    say(f"watching {printable(str(converted))}; Ctrl-C ends it", err=True)
     waiting = [open_it]
 
     def show(line: str) -> None:
-        click.echo(line)
+        say(line)
         if waiting[0] and path.is_file():
             waiting[0] = False
             open_in_browser(path)
@@ -74,6 +75,6 @@ def _watch(converted: Path, path: Path, open_it: bool) -> None:
 
 def _print(text: str) -> None:
     try:
-        click.echo(text, nl=False)
+        say(text, nl=False)
     except OSError as error:
         raise MindferryError(f"cannot write to standard output: {error.strerror}; name a file with -o") from None

@@ -16,6 +16,7 @@ from ..config import Train, read_config
 from ..errors import MindferryError
 from ..progress import progress, stdout
 from ..train import train_side_by_side
+from ._say import say
 
 
 @click.command()
@@ -60,7 +61,7 @@ def command(
     with progress("train", 2 * options.steps) as advance:
         curves = train_side_by_side(converted, options, weights=_weights(converted), advance=advance)
     if as_json:
-        click.echo(_as_json(curves))
+        say(_as_json(curves))
     else:
         print_curves(curves)
     raise click.exceptions.Exit(EXIT_CODES[curves.outcome])
@@ -90,7 +91,7 @@ def _run_plainly(converted: Path, options: Train, as_json: bool) -> None:
             show=lambda text: advance(text, 0),
         )
     artifacts.save(run, converted, "plain")
-    click.echo(_as_json(run) if as_json else plain_summary(run))
+    say(_as_json(run) if as_json else plain_summary(run))
     raise click.exceptions.Exit(EXIT_CODES[run.outcome])
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ._say import say
+
 if TYPE_CHECKING:
     from ..tune.workload import Workload
     from ..tune_record import TuneRecord
@@ -96,7 +98,7 @@ def command(
         )
         save(record, project, "tune")
     if as_json:
-        click.echo(dumps(record), nl=False)
+        say(dumps(record), nl=False)
     else:
         show(record)
     tried = [each for each in record.experiments if each.before == each.before]

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..errors import printable
+from ._say import say
+
 if TYPE_CHECKING:
     from ..artifacts import Comparison
 
@@ -90,13 +93,13 @@ def command(
         comparison = verify(chosen, advance, into)
     path = save(comparison, chosen.converted, "verify")
     if as_json:
-        click.echo(dumps(comparison), nl=False)
+        say(dumps(comparison), nl=False)
     else:
         _print(comparison, path)
         for line in comparison.diagnosis:
-            click.echo(line)
+            say(line)
         if comparison.script:
-            click.echo(f"\n# {path.parent / 'reproduce.py'}\n{comparison.script}")
+            say(f"\n# {path.parent / 'reproduce.py'}\n{comparison.script}")
     sys.exit(EXIT_CODES[comparison.outcome])
 
 
@@ -121,7 +124,7 @@ def _compare_observed(converted: Path, as_json: bool) -> int:
         told = verify_networks(converted, load_observation(archive_of(converted)), lambda text: advance(text, 0))
     path = save(told.comparison, converted, "verify")
     if as_json:
-        click.echo(dumps(told.comparison), nl=False)
+        say(dumps(told.comparison), nl=False)
     else:
         _print(told.comparison, path)
     return EXIT_CODES[told.comparison.outcome]
@@ -152,9 +155,9 @@ def _compare_data(converted: Path | None, reference: Path | None, data: str, as_
         found = run(chosen, advance)
     path = save(found, chosen.converted, "data")
     if as_json:
-        click.echo(dumps(found), nl=False)
+        say(dumps(found), nl=False)
     else:
         for line in lines(found):
-            click.echo(line)
-        click.echo(f"Written to {path}")
+            say(line)
+        say(f"Written to {printable(str(path))}")
     return EXIT_CODES[found.outcome]

@@ -14,7 +14,8 @@ from typing import Any
 import click
 
 from ..artifacts import WeightsReport, dumps
-from ..errors import MindferryError
+from ..errors import MindferryError, printable
+from ._say import say
 
 FILE = click.Path(path_type=Path)
 ALLOW = "Read objects of this class as inert data instead of refusing them; still nothing is run. Repeatable."
@@ -77,9 +78,9 @@ def convert(
         with _progress("convert", source) as advance:
             report = convert_weights(source, output, shard_bytes=shard_bytes, allowed=allow, advance=advance, **options)
     except WeightsMismatchError as error:
-        click.echo(dumps(error.report) if as_json else _text(error.report, wrote=False), nl=not as_json)
+        say(dumps(error.report) if as_json else _text(error.report, wrote=False), nl=not as_json)
         sys.exit(1)
-    click.echo(dumps(report) if as_json else _text(report, wrote=True), nl=not as_json)
+    say(dumps(report) if as_json else _text(report, wrote=True), nl=not as_json)
     sys.exit(0 if report.complete else 1)
 
 
@@ -94,7 +95,7 @@ def _carry_whole(
         raise MindferryError(f"--whole carries a checkpoint as it is; leave --{given[0]} out")
     with _progress("convert", source) as advance:
         report = carry_whole(source, output, allowed=frozenset(allow), force=options["force"], advance=advance)
-    click.echo(dumps(report) if as_json else _text(report, wrote=True), nl=not as_json)
+    say(dumps(report) if as_json else _text(report, wrote=True), nl=not as_json)
 
 
 @command.command()
@@ -115,7 +116,7 @@ def inspect(file: Path, key: str | None, quick: bool, allow: tuple[str, ...], as
     with _progress("inspect", file) as advance:
         found = inspect_weights(file, key=key, values=not quick, allowed=allow, advance=advance)
     if as_json:
-        click.echo(json.dumps(dataclasses.asdict(found), indent=1))
+        say(json.dumps(dataclasses.asdict(found), indent=1))
         sys.exit(1 if found.broken else 0)
     width = max((len(tensor.name) for tensor in found.tensors), default=0)
     for tensor in found.tensors:
@@ -124,14 +125,14 @@ def inspect(file: Path, key: str | None, quick: bool, allow: tuple[str, ...], as
             line += f" min {figures.minimum:<10.4g} max {figures.maximum:<10.4g} mean {figures.mean:<10.4g}"
             line += f" std {figures.std:<10.4g}"
             line += f" NaN {figures.nan}, infinite {figures.inf}" if figures.nan or figures.inf else ""
-        click.echo(line.rstrip())
+        say(line.rstrip())
     size = sum(tensor.nbytes for tensor in found.tensors)
-    click.echo(f"{len(found.tensors)} tensors, {found.parameters} values, {size / 1e6:.1f} MB ({found.format})")
+    say(f"{len(found.tensors)} tensors, {found.parameters} values, {size / 1e6:.1f} MB ({found.format})")
     _tell_key(found.key, found.others)
     if found.extras:
-        click.echo(f"not tensors: {_listed(found.extras)}")
+        say(f"not tensors: {_listed(found.extras)}")
     if found.broken:
-        click.echo(f"NaN or infinity in {_listed(tuple(tensor.name for tensor in found.broken))}")
+        say(f"NaN or infinity in {_listed(tuple(tensor.name for tensor in found.broken))}")
     sys.exit(1 if found.broken else 0)
 
 
@@ -153,23 +154,23 @@ def diff(one: Path, other: Path, tolerance: float, key: str | None, allow: tuple
 
     found = diff_weights(one, other, tolerance=tolerance, key=key, allowed=allow)
     if as_json:
-        click.echo(json.dumps(dataclasses.asdict(found), indent=1))
+        say(json.dumps(dataclasses.asdict(found), indent=1))
     else:
         for change in found.changed[:SHOWN]:
-            click.echo(f"{change.name}: {change.reason}")
+            say(f"{change.name}: {change.reason}")
         if len(found.changed) > SHOWN:
-            click.echo(f"and {len(found.changed) - SHOWN} more")
+            say(f"and {len(found.changed) - SHOWN} more")
         for path, names in ((found.one, found.only_one), (found.other, found.only_other)):
             if names:
-                click.echo(f"only in {path}: {_listed(names)}")
-        click.echo(f"{found.equal} equal, {len(found.changed)} differ")
+                say(f"only in {printable(str(path))}: {_listed(names)}")
+        say(f"{found.equal} equal, {len(found.changed)} differ")
     sys.exit(0 if found.same else 1)
 
 
 def _text(report: WeightsReport, wrote: bool) -> str:
     counts = Counter(entry.how for entry in report.entries)
     by = ", ".join(f"{count} {how}" for how, count in counts.items())
-    lines = [f"{report.source} -> {report.output}: {len(report.entries)} tensors ({by})"]
+    lines = [f"{printable(report.source)} -> {printable(report.output)}: {len(report.entries)} tensors ({by})"]
     by_design = (("dropped by design", report.dropped), ("kept as the model has it", report.kept))
     lines += [f"{kind}: {_listed(names, 3)}" for kind, names in by_design if names]
     lines += [f"{kind}: {_listed(names, len(names))}" for kind, names in _findings(report) if names]
@@ -193,7 +194,7 @@ def _findings(report: WeightsReport) -> tuple[tuple[str, tuple[str, ...]], ...]:
 def _tell_key(key: str, others: tuple[str, ...]) -> None:
     if key or others:
         also = f"; also there: {_listed(others)} (choose with --key)" if others else ""
-        click.echo(f"took {key or 'the tensors at the top'}{also}", err=True)
+        say(f"took {key or 'the tensors at the top'}{also}", err=True)
 
 
 def _listed(names: tuple[str, ...], limit: int = SHOWN) -> str:

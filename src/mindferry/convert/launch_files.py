@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from ..apis import framework
 from ..artifacts import FileConversion
+from ..errors import printable
 from ..read.source import is_script
 from ..read.uses import Use
 
@@ -13,7 +14,7 @@ SCRIPT = "run_distributed.sh"
 README = "README.md"
 
 SHELL = """#!/bin/sh
-# Trains with several processes on this machine: sh run_distributed.sh 2 [arguments of {entry}]
+# Trains with several processes on this machine: sh run_distributed.sh 2 [arguments of {shown}]
 # Each rank's output is in msrun_log/worker_RANK.log.
 workers=${{1:-2}}
 [ $# -gt 0 ] && shift
@@ -52,15 +53,14 @@ def entry_of(files: list[FileConversion], texts: dict[str, bytes], preferred: st
 
 
 def launch_script(entry: str) -> bytes:
-    return SHELL.format(entry=_shell(entry)).encode("utf-8")
+    return SHELL.format(entry=_shell(entry), shown=printable(entry)).encode("utf-8", "surrogateescape")
 
 
 def readme(existing: bytes, entry: str) -> bytes:
     """The project's README with a section more."""
-    text = LINES.format(entry=entry)
-    return (
-        existing.rstrip() + b"\n" if existing.strip() else f"# {PurePosixPath(entry).stem}\n".encode()
-    ) + text.encode("utf-8")
+    text = LINES.format(entry=printable(entry))
+    head = existing.rstrip() + b"\n" if existing.strip() else f"# {printable(PurePosixPath(entry).stem)}\n".encode()
+    return head + text.encode()
 
 
 def _shell(path: str) -> str:

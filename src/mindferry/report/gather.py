@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport, load
 from ..errors import MindferryError
+from ..files import read_regular
 from ..observation import Observation
 from ..tune_record import TuneRecord
 
@@ -122,9 +123,9 @@ def _observed(folder: Path) -> Observation | None:
 
 def _failed(state: Path) -> dict[str, str]:
     try:
-        noted = json.loads((state / "migrate.json").read_text("utf-8"))
+        noted = json.loads(read_regular(state / "migrate.json"))
         return {stage: str(entry["summary"]) for stage, entry in noted.items() if stage in STAGES and not entry["ok"]}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
 
 

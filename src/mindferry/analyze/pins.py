@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import metadata
-
 from ..artifacts import Package
 from ..foreign import text_of
 from ..layout import ProjectFile
+from ..read.distributions import distributions
 from ..versions import CLAUSE, REQUIREMENTS_FILE, requirements_in, satisfies
 from .special import instead
 
@@ -58,7 +57,5 @@ def _may_agree(asked: str, needed: str) -> bool:
 
 
 def installed_version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return ""
+    found = next(distributions(name=name), None) if name else None
+    return str((found.metadata["Version"] if found is not None else "") or "")

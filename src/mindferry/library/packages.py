@@ -10,8 +10,11 @@ from importlib import metadata
 from pathlib import Path
 
 from ..errors import MindferryError
+from ..files import is_inside
+from ..read.distributions import distributions, listed_files
 
 LICENCE_FILES = re.compile(r"(?:licen[cs]e|copying|notice|copyright)[\w.-]*", re.IGNORECASE)
+LONGEST = 4 << 20  # bytes of a licence
 FORBIDDING = re.compile(
     r"proprietary|commercial licen[cs]e|all rights reserved|no[- ]derivatives|other/proprietary|nvidia source code",
     re.I,
@@ -70,8 +73,8 @@ def _described(name: str, root: Path, base: Path) -> Package:
         )
     described = found.metadata
     licence = _field(described, "License-Expression") or _classified(described) or _field(described, "License")
-    listed = [base / str(each) for each in found.files or () if LICENCE_FILES.fullmatch(Path(str(each)).name)]
-    files = tuple(path for path in listed if path.is_file() and path.suffix not in (".py", ".pyc"))
+    listed = [base / each for each in listed_files(found) if is_inside(each)]
+    files = tuple(path for path in listed if _is_licence(path))
     licence = " ".join(licence.split())[:200]
     return Package(
         name,
@@ -97,17 +100,28 @@ def _classified(described: metadata.PackageMetadata) -> str:
 def _distribution(name: str, base: Path) -> metadata.Distribution | None:
     """The distribution in this folder that brings the package."""
     wanted = name.lower().replace("-", "_")
-    for each in metadata.distributions(path=[str(base)]):
+    for each in distributions([str(base)]):
         own = _field(each.metadata, "Name").lower().replace("-", "_")
         if own == wanted:
             return each
         top = (each.read_text("top_level.txt") or "").split()
         if name in top:
             return each
-        if not top and any(str(path).startswith(f"{name}/__init__.py") for path in each.files or ()):
+        if not top and any(str(path).startswith(f"{name}/__init__.py") for path in listed_files(each)):
             return each
     return None
 
 
 def _licence_files(folder: Path) -> tuple[Path, ...]:
-    return tuple(sorted(path for path in folder.iterdir() if path.is_file() and LICENCE_FILES.fullmatch(path.name)))
+    return tuple(sorted(path for path in folder.iterdir() if _is_licence(path)))
+
+
+def _is_licence(path: Path) -> bool:
+    """By its name, and by that of what it links to: a link to something else of the user's is not copied."""
+    if not LICENCE_FILES.fullmatch(path.name) or path.suffix in (".py", ".pyc"):
+        return False
+    try:
+        is_named_so = LICENCE_FILES.fullmatch(path.resolve().name) is not None
+        return is_named_so and path.is_file() and path.stat().st_size <= LONGEST
+    except (OSError, RuntimeError):
+        return False

@@ -11,6 +11,7 @@ from pathlib import Path
 from ..errors import MindferryError
 from ..files import read_regular
 from ..layout import LARGEST_CODE
+from ..read.distributions import distributions, listed_files
 from .packages import Package, find_package
 from .substitute import stand_in
 
@@ -76,7 +77,7 @@ class Installed:
         if found is None:
             return []
         stated = (found.read_text("top_level.txt") or "").split()
-        return stated or list(dict.fromkeys(_top_names(str(each) for each in found.files or ())))
+        return stated or list(dict.fromkeys(_top_names(str(each) for each in listed_files(found))))
 
     def is_on_torch(self, distribution: str) -> bool:
         """Whether its requirements lead to torch."""
@@ -87,7 +88,7 @@ class Installed:
         return self._on_torch[distribution]
 
     def _find(self, distribution: str) -> metadata.Distribution | None:
-        return next(iter(metadata.distributions(name=distribution, path=self._folders)), None)
+        return next(distributions(self._folders, distribution), None)
 
 
 def _top_names(files: Iterable[str]) -> Iterator[str]:

@@ -9,6 +9,10 @@ from importlib import metadata
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from ..files import read_regular
+from ..foreign import LARGEST
+from .distributions import distributions
+
 MOST_FILES = 400  # that are looked into where a package has no metadata
 _REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
 _IMPORT = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
@@ -37,7 +41,7 @@ def is_installed(name: str) -> bool:
 def _distributions() -> dict[str, list[metadata.Distribution]]:
     """Import name -> distributions that bring it."""
     found: dict[str, list[metadata.Distribution]] = {}
-    for distribution in metadata.distributions():
+    for distribution in distributions():
         for name in _brought(distribution):
             found.setdefault(name, []).append(distribution)
     return found
@@ -46,7 +50,7 @@ def _distributions() -> dict[str, list[metadata.Distribution]]:
 @functools.cache
 def _distribution_names(name: str) -> tuple[str, ...]:
     """Of the distributions that bring a package. Reading what each is called takes longer than finding them."""
-    return tuple(dict.fromkeys(each.metadata["Name"] for each in _distributions().get(name, ())))
+    return tuple(dict.fromkeys(own for each in _distributions().get(name, ()) if (own := each.metadata["Name"])))
 
 
 def _brought(distribution: metadata.Distribution) -> set[str]:
@@ -61,10 +65,8 @@ def _brought(distribution: metadata.Distribution) -> set[str]:
 @functools.cache
 def _required(distribution: str) -> tuple[str, ...]:
     """What it can't be installed without."""
-    try:
-        stated = metadata.requires(distribution) or []
-    except metadata.PackageNotFoundError:
-        return ()
+    found = next(distributions(name=distribution), None)
+    stated = (found.requires or []) if found is not None else []
     plain = [each for each in stated if "extra ==" not in each.partition(";")[2]]
     return tuple(match.group().lower().replace("_", "-") for each in plain if (match := _REQUIREMENT.match(each)))
 
@@ -93,7 +95,7 @@ def _importing_file(framework: frozenset[str], name: str) -> str:
         files = [Path(spec.origin)]
     for path in files:
         try:
-            if any(each.decode() in framework for each in _IMPORT.findall(path.read_bytes())):
+            if any(each.decode() in framework for each in _IMPORT.findall(read_regular(path, LARGEST))):
                 return path.name
         except OSError:
             continue

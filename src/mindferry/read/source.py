@@ -143,7 +143,7 @@ class Source:
             text, self.mended = newer
             self.data, self.tree = text.encode("utf-8"), ast.parse(text, path)
         except (ValueError, RecursionError, MemoryError) as error:
-            raise Unreadable(f"cannot be parsed: {error or type(error).__name__}") from None
+            raise Unreadable(f"cannot be parsed: {str(error) or 'it is nested too deeply'}") from None
         self._starts = [0, *accumulate(map(len, self.data.splitlines(keepends=True)))]
         if self.data and not self.data.endswith((b"\n", b"\r")):
             self._starts.pop()  # where no further line starts

@@ -266,19 +266,23 @@ class Session:
         libraries = {path for path, cell in cells if is_library(cell)} if reach is not None else set()
 
         def before(path: str, cell: Cell, args: Any, kwargs: dict[str, Any]) -> Any:
+            if reach is not None:
+                reach.pause()
             running.append(f"{path or 'the network'} ({type(cell).__name__})")
             paths.append(path)
             self.doing(running[-1])
             number = starts[path] = starts.get(path, -1) + 1
             record = calls.get((path, number))
             given = self._inputs(record, cell, args, kwargs) if run == "own" and record is not None else None
-            if reach is not None and path in libraries:
-                reach.pause()
+            if reach is not None and path not in libraries:
+                reach.resume()
             return given
 
         def after(path: str, cell: Cell, args: Any, output: Any) -> Any:
-            if reach is not None and path in libraries:
-                reach.resume()
+            with reach.paused() if reach is not None else contextlib.nullcontext():
+                return left(path, cell, output)
+
+        def left(path: str, cell: Cell, output: Any) -> Any:
             running.pop()
             paths.pop()
             self.doing(running[-1] if running else "")
@@ -374,12 +378,13 @@ class Session:
 
     def _gradient(self, key: str, gradient: Tensor) -> Tensor:
         """Compare a gradient that arrives at a module's output or input, and hand on the reference's."""
-        value, reference = as_numpy(gradient), self.golden.lent(key, is_writable=True)
-        record, kind = self._gradients[key]
-        self._arrived.add(key)
-        found = distance(value, reference, is_plain=self._is_plain(key))
-        self._add("own", kind, record, key, value.shape, *found)
-        return like(reference, gradient)
+        with self.reach.paused() if self.reach is not None else contextlib.nullcontext():
+            value, reference = as_numpy(gradient), self.golden.lent(key, is_writable=True)
+            record, kind = self._gradients[key]
+            self._arrived.add(key)
+            found = distance(value, reference, is_plain=self._is_plain(key))
+            self._add("own", kind, record, key, value.shape, *found)
+            return like(reference, gradient)
 
     def _is_plain(self, key: str) -> bool:
         known = self.golden.references.get(key)

@@ -6,6 +6,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from types import CodeType
 from typing import Any
 
@@ -56,6 +57,7 @@ def asked_by(kinds: set[type], framework: str) -> list[str]:
     return [*asked, *([MADE_BEFORE] if any(_leaves_traces(kind) for kind in kinds) else [])]
 
 
+@cache
 def _leaves_traces(kind: type) -> bool:
     """Whether its constructor changes something outside of the object: a network made later may be another one."""
     function = vars(kind).get("__init__")

@@ -231,7 +231,8 @@ class Golden:
         return array
 
     def state(self) -> dict[str, Array]:
-        return {name: self.lent(key) for name, key in self.weights.items()}
+        """The weights, each in memory of its own."""
+        return {name: self.lent(key, is_writable=True) for name, key in self.weights.items()}
 
 
 @contextlib.contextmanager

@@ -11,7 +11,6 @@ safetensors format; the JSON that tells what the tensors are is in its `__metada
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,7 +22,7 @@ from .alias import alias
 from .capture import Capture, is_tensor, written_keys
 from .columns import chosen, column_error, small_columns
 from .given import as_type, overwritten
-from .goldenfile import GoldenWriter, RecordError, as_kept
+from .goldenfile import GoldenWriter, RecordError, as_kept, describe
 from .initial import initial_errors
 from .jitter import COARSE, jittered, jittering
 from .kernels import ROUGH, as_mindspore
@@ -150,6 +149,7 @@ class Recorder:
     ) -> dict[str, Any]:
         import torch
 
+        self.reach.pause()  # but while code of the network's own runs
         self.note(f"the {mode} run" + ("" if which == "write" else " in float32"))
         # What is random then shows as an error of the reference itself.
         torch.manual_seed(self.seed + {"write": 0, "own": 1, "whole": 2}[which] + 3 * self.jitter)
@@ -165,7 +165,8 @@ class Recorder:
             shared = self._shared(mode, which, found)
             with torch.set_grad_enabled(gradients), seeded(self.seed), jitter, kernels, shared:
                 before, host = torch.get_rng_state(), host_state()
-                output = call(self.model, positional, named)
+                with self.reach.resumed():
+                    output = call(self.model, positional, named)
                 is_random = not torch.equal(before, torch.get_rng_state())
                 draws_outside = host != host_state()
         finally:
@@ -289,7 +290,9 @@ class Recorder:
         import torch
 
         if self.loss is not None:
-            total = self.loss(output, *(as_type(value, dtype) for _, value in self.targets))
+            targets = [as_type(value, dtype) for _, value in self.targets]
+            with self.reach.resumed():
+                total = self.loss(output, *targets)
             facts["loss"] = f"{mode}/loss"
             self.keep(which, facts["loss"], total)
             return total
@@ -310,7 +313,8 @@ class Recorder:
     def _backward(
         self, mode: str, which: str, total: Tensor, facts: dict[str, Any], watched: dict[int, Tensor]
     ) -> None:
-        total.backward()
+        with self.reach.resumed():
+            total.backward()
         for name, parameter in self.model.named_parameters():
             if parameter.grad is not None:
                 key = f"{mode}/parameter/{name}"
@@ -336,8 +340,9 @@ class Recorder:
 
     def _visit(self, which: str, written: Mapping[str, str], key: str, tensor: Tensor) -> Tensor:
         key = written.get(key, key)
-        self.keep(which, key, tensor)
-        tensor = self._pinned(which, key, tensor)
+        with self.reach.paused():
+            self.keep(which, key, tensor)
+            tensor = self._pinned(which, key, tensor)
         if tensor.requires_grad and which != "whole" and not tensor.is_complex():
             tensor.register_hook(partial(self._visit_gradient, which, f"{key}~"))
         return tensor
@@ -376,7 +381,8 @@ class Recorder:
 
         if gradient is None:  # cuDNN's LSTM hands out none for an output that nobody used
             return None
-        self.keep(which, key, gradient)
+        with self.reach.paused():
+            self.keep(which, key, gradient)
         if which == "write" and "<" not in key:
             path = key.partition("/")[2].rpartition("#")[0]
             self.sums[path] = self.sums.get(path, 0.0) + float(torch.linalg.vector_norm(gradient, 1))
@@ -488,10 +494,3 @@ def _runs(modes: Sequence[str], inside: bool, own: Sequence[str]) -> dict[str, l
     runs = {mode: ["own"] if mode in own else [] for mode in modes}
     runs[modes[0]].append("whole")
     return runs
-
-
-def describe(key: str) -> str:
-    """`train/layer1.0#0.0~` -> `the gradient of layer1.0`."""
-    name = key.rstrip("~").split("/", 1)[-1]
-    path = re.sub(r"#0?(\d*)\.\d+$", lambda m: f" (call {m[1]})" if m[1] else "", name) or "the whole network"
-    return f"the gradient of {path}" if key.endswith("~") else path

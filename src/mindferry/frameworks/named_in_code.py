@@ -22,6 +22,10 @@ SURROUNDINGS = {  # what code may ask for beside its inputs, and the names by wh
     "files": frozenset({"open", "read_text", "write_text", "exists"}),
     "short whole numbers": frozenset("int8 uint8 byte char int16 short ByteTensor CharTensor ShortTensor".split()),
     "the command line": frozenset({"argv", "orig_argv", "stdin"}),
+    "the seeds of random numbers": frozenset({"seed", "set_seed", "manual_seed", "manual_seed_all"}),
+    "the settings of the process": frozenset(
+        "seterr simplefilter filterwarnings set_context setrecursionlimit set_default_dtype set_num_threads".split()
+    ),
     "the machine": frozenset({"cpu_count", "getpid", "gethostname", "platform", "uname", "getuid", "getlogin"}),
 }
 MADE_BEFORE = "what earlier constructions left"

@@ -8,13 +8,14 @@ import linecache
 import os
 import sys
 import sysconfig
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from .literals import Literal, implied_by, literals_of
-from .lookups import lookups, stores_in_modules
+from .lookups import errors_of, lookups, stores_in_modules
 
 LIBRARIES = (
     "site-packages",
@@ -193,6 +194,12 @@ class Reach:
     def stores_in_modules(self) -> list[tuple[int, str]]:
         """(line, text) of each place that writes into another module: nobody looks there for what is kept."""
         return [found for code, _, node in self._nodes() for found in stores_in_modules(node, self._names[code])]
+
+    def raised(self) -> dict[str, int] | None:
+        """Kinds of errors -> in how many places the code that ran may raise them. None where a library's code ran too."""
+        if not all(self._is_own(code.co_filename) for code in self.lines):
+            return None
+        return dict(Counter(kind for _, _, node in self._nodes() for kind in errors_of(node)))
 
     def literals(self) -> tuple[dict[Literal, int], set[Literal]] | None:
         """The numbers that the code which ran holds, and all that are in its files or left to defaults of what it calls.

@@ -32,7 +32,14 @@ from .nested_inputs import call
 from .nesting import leaves
 from .randomness import shared_randomness
 from .reach import Reach
-from .recorder_steps import record_mixed, record_second_call, record_second_step, record_training, record_updates
+from .recorder_steps import (
+    record_mixed,
+    record_second_call,
+    record_second_step,
+    record_training,
+    record_updates,
+    runs_of,
+)
 from .scale import apart, has_fraction, in_parts, scale_of
 from .seeding import host_state, seeded
 from .state import Watch, same_state, unsearched_objects, values_outside, without_gradients
@@ -40,6 +47,7 @@ from .surroundings import (
     call_defaults,
     computed_buffers,
     forward_codes,
+    gradient_hooks,
     loose_buffers,
     module_parts,
     output_structure,
@@ -154,7 +162,7 @@ class Recorder:
         # What is random then shows as an error of the reference itself.
         torch.manual_seed(self.seed + {"write": 0, "own": 1, "whole": 2}[which] + 3 * self.jitter)
         positional, named, watched = self.given(dtype, gradients)
-        found: dict[str, list[Any]] = {"masks": [], "draws": []}
+        found: dict[str, list[Any]] = {"masks": [], "draws": [], "reshaped": []}
         fork = partial(self._fork, which) if self.inside and which != "whole" else None
         visit = partial(self._visit, which, written_keys(mode, facts) if which == "whole" else {})
         capture = Capture(self.model, mode, visit, fork, self.is_quick)
@@ -166,7 +174,7 @@ class Recorder:
             with torch.set_grad_enabled(gradients), seeded(self.seed), jitter, kernels, shared:
                 before, host = torch.get_rng_state(), host_state()
                 with self.reach.resumed():
-                    output = call(self.model, positional, named)
+                    output = call(self.model, positional, named, found["reshaped"])
                 is_random = not torch.equal(before, torch.get_rng_state())
                 draws_outside = host != host_state()
         finally:
@@ -460,18 +468,21 @@ def record(
     metadata["starts"] = write_tensors("start", starts or {}, writer)
     metadata["loose"] = write_tensors("loose", loose_buffers(model) if has_weights else {}, writer)
     metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
-    metadata |= {"asks_mode": asks_mode(model), "hooks": own_hooks(model)}
+    metadata |= {"asks_mode": asks_mode(model), "hooks": own_hooks(model), "gradient_hooks": gradient_hooks(model)}
     metadata["defaults"] = {} if is_quick else call_defaults(model)
     metadata |= {"shared": shared_memory(model), "constants": constants or {}, "asked": surroundings_asked(model)}
     metadata["trainable"] = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     reach = Reach(forward_codes(model))
     takes_gradients = plain if metadata["asks_mode"] else plain[-1:]
-    runs = {mode: ["whole"] for mode in plain} if is_quick else _runs(plain, inside, takes_gradients)
+    runs = {mode: ["whole"] for mode in plain} if is_quick else runs_of(plain, inside, takes_gradients)
     recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets, reach, is_quick)
     recorder.is_rough = is_rough
     was_training = model.training
     with full_precision(), without_gradients(model), unsearched_objects():
         metadata["modes"] = {mode: recorder.mode(mode, mode in takes_gradients and not is_quick) for mode in plain}
+        has_gradients = any(facts["gradients"] for facts in metadata["modes"].values())
+        for mode in takes_gradients:  # where none arrives, none may arrive in the conversion
+            metadata["modes"][mode]["gradients"] = has_gradients
         metadata["step"] = record_updates(recorder, optimizer) if optimizer is not None else {}
         if "amp" in modes:
             metadata["modes"]["amp"] = record_mixed(recorder, device)
@@ -486,11 +497,3 @@ def record(
             recorder.errors[f"initial/{name}"] = {"scale": 0.0, "own": error}
     metadata |= {"complete": inside, "why": recorder.why, "errors": json_errors(recorder.errors)}
     writer.finish(metadata)
-
-
-def _runs(modes: Sequence[str], inside: bool, own: Sequence[str]) -> dict[str, list[str]]:
-    if inside:
-        return {mode: ["own", "whole"] for mode in modes}
-    runs = {mode: ["own"] if mode in own else [] for mode in modes}
-    runs[modes[0]].append("whole")
-    return runs

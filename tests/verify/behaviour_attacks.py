@@ -272,6 +272,13 @@ HARMLESS = (  # the same on both sides, and to be called same
     returned("a tuple with names on both sides", "Out(y, 1)", "Out(y, 1)", NAMED.format("y n")),
     attack("a hook on a gradient on both sides", SAME, SAME, SLOWED_T, SLOWED_M),
     attack("an error on both sides", CHECKED, CHECKED, "self.most = 64", "self.most = 64"),
+    attack(
+        "an assertion by a function of torch's",
+        "torch._assert(x.shape[0] < self.most, 'too many')\nreturn self.fc(x)",
+        "assert x.shape[0] < self.most, 'too many'\nreturn self.fc(x)",
+        "self.most = 64",
+        "self.most = 64",
+    ),
     attack("a cache on both sides", CACHED, CACHED, "self.w = None", "self.w = None"),
     attack("an entry that both sides add", ADDED, ADDED, inputs=("x{'a'}=float32[4,6]",)),
     attack("a seed on both sides", "torch.manual_seed(0)\nreturn self.fc(x)", "ms.set_seed(0)\nreturn self.fc(x)"),

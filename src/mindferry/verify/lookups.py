@@ -21,7 +21,7 @@ def lookups(tree: ast.Module, function: ast.FunctionDef) -> Iterator[tuple[int, 
 def errors_of(function: ast.FunctionDef) -> Iterator[str]:
     """The kinds of errors that its text raises, those of its assertions among them; one that is handed on has no name."""
     for node in ast.walk(function):
-        if isinstance(node, ast.Assert):
+        if isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and _last_name(node.func) == "_assert"):
             yield "AssertionError"
         elif isinstance(node, ast.Raise) and node.exc is not None:
             name = _last_name(node.exc.func if isinstance(node.exc, ast.Call) else node.exc)

@@ -22,6 +22,7 @@ if __package__:
     from . import second_faults, second_twins, third_faults
     from .attacks import ATTACKS as FIRST_ATTACKS
     from .attacks import has_failed, outcome_of
+    from .behaviour_attacks import BEHAVIOUR
     from .code_attacks import CODE
     from .conduct_attacks import CONDUCT
     from .fault import Fault
@@ -37,6 +38,7 @@ else:  # run as a script
     import third_faults
     from attacks import ATTACKS as FIRST_ATTACKS
     from attacks import has_failed, outcome_of
+    from behaviour_attacks import BEHAVIOUR
     from code_attacks import CODE
     from conduct_attacks import CONDUCT
     from fault import Fault
@@ -166,7 +168,7 @@ FAULTS = (
 
 SETS = {"first": FAULTS, "open": second_faults.OPEN, "sealed": second_faults.SEALED, "third": third_faults.THIRD}
 SETS["fourth"] = third_faults.FOURTH
-ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT, *FRESH, *HIDDEN, *CODE)
+ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT, *FRESH, *HIDDEN, *CODE, *BEHAVIOUR)
 LISTED = "same as far as compared, but for a setting of "  # which is not counted as found
 PARTS = (*SETS, "attacks", "right")
 SEEDS = 17  # of each of the twelve networks of the second set
@@ -235,7 +237,9 @@ def names_of(part: str) -> list[tuple[str, str]]:
     if part in SETS:
         return [(f"{part} {fault}", fault.twin.name) for fault in SETS[part]]
     if part == "attacks":
-        return [(f"attack {attack}", part) for attack in ATTACKS]
+        names = [f"attack {attack}" for attack in ATTACKS]
+        counts = [names[:index].count(name) for index, name in enumerate(names)]  # two may have one name
+        return [(f"{name} ({count + 1})" if count else name, part) for name, count in zip(names, counts, strict=True)]
     return [(f"right {name}", twin.name) for name, twin, _, _ in right_runs()]
 
 

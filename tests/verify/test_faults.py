@@ -8,6 +8,7 @@ import pytest
 
 from . import command_attacks, second_faults, second_twins, third_faults
 from .attacks import ATTACKS, Attack, said_of
+from .behaviour_attacks import BEHAVIOUR, HARMLESS
 from .code_attacks import CODE
 from .command_attacks import COMMAND_ATTACKS, CommandAttack
 from .conduct_attacks import CONDUCT
@@ -53,6 +54,27 @@ FOOLED = (  # those of the last ones that were called same at first
     "a count that is not set back",
     "a part of a parameter that starts otherwise",
 )
+BELIEVED = (  # of the attacks by behaviour, those that were called same at first
+    "names of a tuple",
+    "a tuple without its names",
+    "a hook on a gradient of a weight",
+    "a hook on the gradients of a module",
+    "a weight that is kept from the first call",
+    "an error that the conversion alone raises",
+    "an error that the reference alone raises",
+    "an error on values",
+    "an assertion that the conversion alone makes",
+    "another kind of error",
+    "a seed that every call sets",
+    "a seed of MindSpore's",
+    "a seed of Python's",
+    "how numpy treats errors",
+    "a warning that is switched off",
+    "an entry that one side adds to a dictionary",
+    "an entry that the conversion takes out of a dictionary",
+    "a list that the conversion adds to",
+    "an output that is cut off in eval mode",
+)
 UNFOUND = (
     "an output that is not cut off",
     "a place that is not brought back to the start",
@@ -70,6 +92,16 @@ def test_a_planted_fault_is_found_and_named(fault: Fault, tmp_path: Path) -> Non
 @pytest.mark.parametrize("attack", [*FOOLING, *CODE, *(each for each in HIDDEN if each.name in FOOLED)], ids=str)
 def test_an_attack_is_not_called_same(attack: Attack, tmp_path: Path) -> None:
     assert said_of(attack, tmp_path) != "same"
+
+
+@pytest.mark.parametrize("attack", [each for each in BEHAVIOUR if each.name in BELIEVED], ids=str)
+def test_an_attack_by_behaviour_is_not_called_same(attack: Attack, tmp_path: Path) -> None:
+    assert said_of(attack, tmp_path) != "same"
+
+
+@pytest.mark.parametrize("twin", HARMLESS, ids=str)
+def test_what_behaves_alike_on_both_sides_is_called_same(twin: Attack, tmp_path: Path) -> None:
+    assert said_of(twin, tmp_path) == "same"
 
 
 def test_an_attack_on_the_judge_is_refused() -> None:

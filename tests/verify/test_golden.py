@@ -120,3 +120,24 @@ def test_a_missing_golden_file_is_refused(tmp_path: Path) -> None:
     _, mindspore_side = LSTM.write(tmp_path)
     result = CliRunner().invoke(verify, [str(mindspore_side), "--golden", str(tmp_path / "none.golden")])
     assert isinstance(result.exception, MindferryError) and "make one with `mindferry record`" in str(result.exception)
+
+
+def test_weights_that_a_conversion_took_stay_what_they_are_when_the_file_is_written_anew(
+    golden: Path, tmp_path: Path
+) -> None:
+    from mindspore import nn
+
+    from mindferry.frameworks.mindspore_tensors import as_numpy
+    from mindferry.verify.goldenfile import GoldenWriter
+    from mindferry.weights import load_torch_weights
+
+    copy = tmp_path / "again.golden"
+    copy.write_bytes(golden.read_bytes())
+    state = open_golden(copy).state()
+    before = state["fc.weight"].copy()
+    cell = nn.Dense(before.shape[1], before.shape[0], has_bias=False)
+    load_torch_weights(cell, {"weight": state["fc.weight"]}, are_given=True)
+    GoldenWriter(copy, 8).finish({})
+    assert np.array_equal(as_numpy(cell.weight), before)
+    cell.weight.copy_(cell.weight * 0)
+    assert np.array_equal(open_golden(golden).state()["fc.weight"], before)

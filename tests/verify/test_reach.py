@@ -26,3 +26,22 @@ def test_a_package_that_is_asked_for_a_name_did_not_run_as_a_network(tmp_path: P
     with (reach := Reach()):
         assert not hasattr(lazy, "__file_") and own.forward(1) == 2
     assert {code.co_name for code in reach.lines} == {"forward"}
+
+
+def test_what_runs_while_it_is_paused_is_not_noted_and_what_runs_afterwards_is(tmp_path: Path) -> None:
+    own, other = made(tmp_path, "own", OWN), made(tmp_path, "other", OWN.replace("forward", "hook"))
+    with (reach := Reach()):
+        with reach.paused():
+            other.hook(1)
+        own.forward(1)
+    assert {code.co_name for code in reach.lines} == {"forward"}
+
+
+def test_functions_that_are_alike_in_two_files_are_told_apart_by_their_files(tmp_path: Path) -> None:
+    own = made(tmp_path, "own", OWN)
+    (tmp_path / "site-packages").mkdir()
+    library = made(tmp_path / "site-packages", "library", OWN)
+    with (reach := Reach()):
+        library.forward(1)
+        own.forward(1)
+    assert [code.co_filename for code in reach.lines] == [str(tmp_path / "own.py")]

@@ -258,3 +258,10 @@ def test_a_lone_batch_norm_whose_parameters_are_called_mean_and_variance_is_load
     reference, cell = randomize(tnn.BatchNorm1d(4)), mnn.BatchNorm1d(4)
     targets = {entry.target for entry in load_torch_weights(cell, reference.state_dict()).entries}
     assert targets == {param.name for param in cell.get_parameters()} == {"gamma", "beta", "mean", "variance"}
+
+
+def test_a_parameter_does_not_share_its_memory_with_the_array_that_it_was_loaded_from() -> None:
+    cell, values = mnn.Dense(3, 2, has_bias=False), np.ones((2, 3), np.float32)
+    load_torch_weights(cell, {"weight": values})
+    values[:] = 5
+    assert cell.weight.asnumpy().max() == 1

@@ -21,7 +21,14 @@ from ..verify.trace import traced
 from . import mindspore_session
 from .mindspore_conduct import check_judge, is_own, looks_at_judge, other_defaults, other_surroundings
 from .mindspore_keras import KerasNetwork, build_network
-from .mindspore_literals import kept_in_modules, lost_hooks, other_literals, other_numbers_kept
+from .mindspore_literals import (
+    kept_in_modules,
+    lost_gradient_hooks,
+    lost_hooks,
+    other_errors,
+    other_literals,
+    other_numbers_kept,
+)
 from .mindspore_session import Session
 from .mindspore_state import State, restore, state_of
 from .mindspore_steps import mixed, moving_rates, step, train
@@ -198,6 +205,8 @@ def against(
         *other_literals(found.reach, golden),
         *other_numbers_kept(cell, golden),
         *lost_hooks(cell, golden),
+        *lost_gradient_hooks(cell, golden),
+        *other_errors(found.reach, golden),
         *kept_in_modules(found.reach),
     ]
     classes = {path: type(each).__name__ for path, each in cell.cells_and_names()}

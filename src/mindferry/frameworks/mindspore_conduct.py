@@ -88,6 +88,17 @@ def _other_tensor(place: str, value: Any, right: Any) -> Iterator[Shortfall]:
         yield Shortfall("state", place, "not comparable", why)
 
 
+def new_caches(cell: Cell, left: list[tuple[Cell, str]], golden: Golden, record: ModeRecord) -> Iterator[Shortfall]:
+    """Tensors that a call leaves in attributes of the project's own classes, and the reference's leaves nothing there."""
+    paths = {id(each): path for path, each in cell.cells_and_names()} if left else {}
+    known = {*record.kept, *record.moved, *record.buffers, *golden.weights, *golden.loose}
+    for owner, name in left:
+        place = f"{paths.get(id(owner), '')}.{name}".lstrip(".")
+        if is_own(owner) and place not in known and golden.source == "torch":
+            why = "a call leaves a tensor there in the conversion alone: if it is used again, it may be out of date by then"
+            yield Shortfall("state", place, "not comparable", why)
+
+
 def other_numbers(cell: Cell, numbers: Mapping[str, float]) -> Iterator[Shortfall]:
     """Numbers in attributes that calls change, after two of them: a count that is not reset, another step."""
     cells = dict(cell.cells_and_names()) if numbers else {}
@@ -97,6 +108,34 @@ def other_numbers(cell: Cell, numbers: Mapping[str, float]) -> Iterator[Shortfal
         if isinstance(value, bool | int | float) and value != right and not are_close(value, right):
             why = f"it is {value:g} after a second call in the conversion, {right:g} in the reference"
             yield Shortfall("state", place, "not comparable", why)
+
+
+def other_writes(
+    golden: Golden, record: ModeRecord, positional: list[Any], named: Mapping[str, Any]
+) -> Iterator[Shortfall]:
+    """Inputs that only one side writes into."""
+    import numpy as np
+
+    left = iter(positional)
+    for index, item in enumerate(golden.inputs):
+        tensor = named[item.name] if item.name else next(left)
+        if not item.key:
+            continue
+        is_changed = not np.array_equal(as_numpy(tensor), golden.lent(item.key))
+        if is_changed != (index in record.overwritten):
+            who = ("the conversion", "the reference") if is_changed else ("the reference", "the conversion")
+            why = f"{who[0]} writes into it, {who[1]} leaves it as it was"
+            yield Shortfall("input", item.name or str(index + 1), "not comparable", why)
+
+
+def other_containers(reshaped: list[str], record: ModeRecord) -> Iterator[Shortfall]:
+    """Dictionaries and lists among the inputs, to which only one side adds something or takes something out."""
+    for name in dict.fromkeys((*reshaped, *record.reshaped)):
+        if (name in reshaped) != (name in record.reshaped):
+            who = "the conversion" if name in reshaped else "the reference"
+            yield Shortfall(
+                "input", name, "not comparable", f"{who} alone adds something to it, or takes something out"
+            )
 
 
 def other_arguments(record: CallRecord, cell: Cell, args: Any, kwargs: dict[str, Any]) -> Iterator[str]:

@@ -11,10 +11,12 @@ from ..verify.literals import only_here, only_there
 from ..verify.named import plain_settings
 from ..verify.reach import Reach
 from .mindspore_conduct import is_own
+from .named_in_code import names_any
 from .requests import Shortfall
 
 Cell = Any
 HOOKS = ("_forward_hook", "_forward_pre_hook")
+GRADIENT_HOOKS = frozenset("register_hook register_backward_hook register_backward_pre_hook bprop".split())
 
 
 def other_literals(reach: Reach, golden: Golden) -> Iterator[Shortfall]:
@@ -35,6 +37,28 @@ def kept_in_modules(reach: Reach) -> Iterator[Shortfall]:
     for line, text in reach.stores_in_modules():
         why = f"line {line} of the conversion writes into another module, and nothing there is compared"
         yield Shortfall("state", text, "not comparable", why)
+
+
+def other_errors(reach: Reach, golden: Golden) -> Iterator[Shortfall]:
+    """Errors that only one side's code may raise: what is wrong with an input is told by neither value."""
+    ours = reach.raised()
+    if golden.raised is None or ours is None or not reach.lines:
+        return
+    for kind in sorted({*golden.raised, *ours}):
+        pair = golden.raised.get(kind, 0), ours.get(kind, 0)
+        if pair[0] != pair[1]:
+            why = f"the code that ran raises it in {pair[0]} places in {golden.framework} and in {pair[1]} here: some input is refused on one side only"
+            yield Shortfall("error", kind, "not comparable", why)
+
+
+def lost_gradient_hooks(cell: Cell, golden: Golden) -> Iterator[Shortfall]:
+    """Where the reference's own code watches gradients, and the conversion has no hook of such a kind at all."""
+    kinds = {type(each) for _, each in cell.cells_and_names() if is_own(each)} if golden.gradient_hooks else set()
+    if any(names_any(kind, GRADIENT_HOOKS, "mindspore.") for kind in kinds):
+        return
+    for name in golden.gradient_hooks:
+        why = "the reference's own code has a hook on its gradient, and the conversion none: what it does may not have been met"
+        yield Shortfall("gradient", name, "not comparable", why)
 
 
 def lost_hooks(cell: Cell, golden: Golden) -> Iterator[Shortfall]:

@@ -20,16 +20,19 @@ from ..verify.structure import call_name, compare_structure
 from .mindspore_conduct import (
     is_library,
     moved_outside,
+    new_caches,
     other_arguments,
     other_attributes,
+    other_containers,
     other_numbers,
     other_tensors_outside,
+    other_writes,
     values_outside,
 )
 from .mindspore_keras import KerasNetwork
 from .mindspore_pin import pin
 from .mindspore_random import Stock, shared_randomness
-from .mindspore_state import State, changed_tensors, has_other_values, moved_numbers, names_of_moved
+from .mindspore_state import State, changed_tensors, has_other_values, moved_numbers, names_of_moved, new_tensors
 from .mindspore_tensors import (
     as_numpy,
     in_parts,
@@ -90,6 +93,7 @@ class Session:
             self._counts(moved_numbers(state))
             self._buffers(self.record.buffers)
             problem = f"changes in {self.mode} mode, while the reference's does not"
+            self.shortfalls += new_caches(self.cell, new_tensors(state), self.golden, self.record)
             others = changed_tensors(state)
             self._unexpected_changes(names_of_moved(others), problem)
             is_changed = bool(others) or has_other_values(state)
@@ -186,25 +190,12 @@ class Session:
 
     def _call(self, given: dict[int, Tensor] | None = None) -> Any:
         positional, named = make_inputs(self.golden, self.golden.inputs, given or {})
-        output = call(self.cell, positional, named)
+        reshaped: list[str] = []
+        output = call(self.cell, positional, named, reshaped)
         if not given:
-            self._overwritten(positional, named)
+            self.shortfalls += other_writes(self.golden, self.record, positional, named)
+            self.shortfalls += other_containers(reshaped, self.record)
         return output
-
-    def _overwritten(self, positional: list[Any], named: dict[str, Any]) -> None:
-        """Inputs that only one side writes into."""
-        import numpy as np
-
-        left = iter(positional)
-        for index, item in enumerate(self.golden.inputs):
-            tensor = named[item.name] if item.name else next(left)
-            if not item.key:
-                continue
-            is_changed = not np.array_equal(as_numpy(tensor), self.golden.lent(item.key))
-            if is_changed != (index in self.record.overwritten):
-                who = ("the conversion", "the reference") if is_changed else ("the reference", "the conversion")
-                why = f"{who[0]} writes into it, {who[1]} leaves it as it was"
-                self.shortfalls.append(Shortfall("input", item.name or str(index + 1), "not comparable", why))
 
     def _loss(self, places: list[int], *given: Tensor) -> Tensor:
         import mindspore as ms
@@ -266,19 +257,23 @@ class Session:
         libraries = {path for path, cell in cells if is_library(cell)} if reach is not None else set()
 
         def before(path: str, cell: Cell, args: Any, kwargs: dict[str, Any]) -> Any:
+            if reach is not None:
+                reach.pause()
             running.append(f"{path or 'the network'} ({type(cell).__name__})")
             paths.append(path)
             self.doing(running[-1])
             number = starts[path] = starts.get(path, -1) + 1
             record = calls.get((path, number))
             given = self._inputs(record, cell, args, kwargs) if run == "own" and record is not None else None
-            if reach is not None and path in libraries:
-                reach.pause()
+            if reach is not None and path not in libraries:
+                reach.resume()
             return given
 
         def after(path: str, cell: Cell, args: Any, output: Any) -> Any:
-            if reach is not None and path in libraries:
-                reach.resume()
+            with reach.paused() if reach is not None else contextlib.nullcontext():
+                return left(path, cell, output)
+
+        def left(path: str, cell: Cell, output: Any) -> Any:
             running.pop()
             paths.pop()
             self.doing(running[-1] if running else "")
@@ -374,12 +369,13 @@ class Session:
 
     def _gradient(self, key: str, gradient: Tensor) -> Tensor:
         """Compare a gradient that arrives at a module's output or input, and hand on the reference's."""
-        value, reference = as_numpy(gradient), self.golden.lent(key, is_writable=True)
-        record, kind = self._gradients[key]
-        self._arrived.add(key)
-        found = distance(value, reference, is_plain=self._is_plain(key))
-        self._add("own", kind, record, key, value.shape, *found)
-        return like(reference, gradient)
+        with self.reach.paused() if self.reach is not None else contextlib.nullcontext():
+            value, reference = as_numpy(gradient), self.golden.lent(key, is_writable=True)
+            record, kind = self._gradients[key]
+            self._arrived.add(key)
+            found = distance(value, reference, is_plain=self._is_plain(key))
+            self._add("own", kind, record, key, value.shape, *found)
+            return like(reference, gradient)
 
     def _is_plain(self, key: str) -> bool:
         known = self.golden.references.get(key)
@@ -453,7 +449,9 @@ class Session:
 
     def _structure(self, output: Any) -> None:
         """Names, types and plain values of what the network returns."""
-        problems, shortfalls = compare_structure(self.record.structure, output, is_tensor)
+        problems, shortfalls = compare_structure(
+            self.record.structure, output, is_tensor, is_compiled=self.mode == "jit"
+        )
         for way, problem in problems:
             name = f"output {way}".strip()
             at = CallRecord(name, 0, "", ())

@@ -51,6 +51,16 @@ def has_other_values(state: State) -> bool:
     return False
 
 
+def new_tensors(state: State) -> list[tuple[Cell, str]]:
+    """(owner, attribute) of each tensor that a run has left where there was none: a cache."""
+    return [
+        (owner, name)
+        for owner, own, _ in state.plain
+        for name, value in _plain(owner).items()
+        if is_activation(value) and not is_activation(own.get(name))
+    ]
+
+
 def changed_tensors(state: State) -> list[tuple[str, Any, Any]]:
     """(attribute, tensor, old value) of those that a run replaced or wrote into; "" for a parameter that takes no gradient."""
     import numpy as np

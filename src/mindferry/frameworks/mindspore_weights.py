@@ -31,13 +31,14 @@ def load_weights(cell: Cell, golden: Golden) -> dict[str, str]:
 
     refuse_collisions(cell)
     try:
-        names = {entry.source: entry.target for entry in load_torch_weights(cell, _state(cell, golden)).entries}
+        found = load_torch_weights(cell, _state(cell, golden), are_given=True)
+        names = {entry.source: entry.target for entry in found.entries}
     except WeightsMismatchError as error:
-        found = error.report
+        report = error.report
         lists = (
-            ("only MindSpore has", found.missing),
-            ("only torch has", found.unexpected),
-            ("of another shape:", found.mismatched),
+            ("only MindSpore has", report.missing),
+            ("only torch has", report.unexpected),
+            ("of another shape:", report.mismatched),
         )
         said = "; ".join(f"{what} {_listed(names)}" for what, names in lists if names)
         torch = f"torch's {golden.title}" if golden.title else "the torch module"
@@ -51,7 +52,7 @@ def load_weights(cell: Cell, golden: Golden) -> dict[str, str]:
 def _state(cell: Cell, golden: Golden) -> dict[str, Array]:
     """What a checkpoint of torch's would hold, and buffers that are parameters here alone."""
     parameters = {name for name, _ in cell.parameters_and_names()} if golden.loose else set()
-    loose = {name: golden.lent(key) for name, key in golden.loose.items() if name in parameters}
+    loose = {name: golden.lent(key, is_writable=True) for name, key in golden.loose.items() if name in parameters}
     return {**golden.state(), **loose}
 
 

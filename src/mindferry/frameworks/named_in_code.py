@@ -6,6 +6,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from types import CodeType
 from typing import Any
 
@@ -21,6 +22,10 @@ SURROUNDINGS = {  # what code may ask for beside its inputs, and the names by wh
     "files": frozenset({"open", "read_text", "write_text", "exists"}),
     "short whole numbers": frozenset("int8 uint8 byte char int16 short ByteTensor CharTensor ShortTensor".split()),
     "the command line": frozenset({"argv", "orig_argv", "stdin"}),
+    "the seeds of random numbers": frozenset({"seed", "set_seed", "manual_seed", "manual_seed_all"}),
+    "the settings of the process": frozenset(
+        "seterr simplefilter filterwarnings set_context setrecursionlimit set_default_dtype set_num_threads".split()
+    ),
     "the machine": frozenset({"cpu_count", "getpid", "gethostname", "platform", "uname", "getuid", "getlogin"}),
 }
 MADE_BEFORE = "what earlier constructions left"
@@ -56,6 +61,7 @@ def asked_by(kinds: set[type], framework: str) -> list[str]:
     return [*asked, *([MADE_BEFORE] if any(_leaves_traces(kind) for kind in kinds) else [])]
 
 
+@cache
 def _leaves_traces(kind: type) -> bool:
     """Whether its constructor changes something outside of the object: a network made later may be another one."""
     function = vars(kind).get("__init__")

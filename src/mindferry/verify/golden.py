@@ -116,6 +116,7 @@ class ModeRecord:
     outside: dict[str, str] = field(
         default_factory=dict
     )  # place outside of the modules -> key of a tensor; "": a number
+    reshaped: tuple[str, ...] = ()  # inputs that a call added something to, or took something out of
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +180,8 @@ class Golden:
     literals: tuple[Literal, ...] | None = None  # numbers in the code that ran; older files and Keras' do not tell
     hooks: dict[str, int] = field(default_factory=dict)  # module path -> hooks that the network's own code put on it
     known: tuple[Literal, ...] = ()  # and those elsewhere in its files, or left to defaults of what it calls
+    gradient_hooks: tuple[str, ...] = ()  # modules and parameters whose gradients its own code watches
+    raised: dict[str, int] | None = None  # kinds of errors that the code which ran may raise -> in how many places
 
     @property
     def framework(self) -> str:
@@ -231,7 +234,8 @@ class Golden:
         return array
 
     def state(self) -> dict[str, Array]:
-        return {name: self.lent(key) for name, key in self.weights.items()}
+        """The weights, each in memory of its own."""
+        return {name: self.lent(key, is_writable=True) for name, key in self.weights.items()}
 
 
 @contextlib.contextmanager
@@ -305,6 +309,8 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         tuple(Literal(value, is_size) for value, is_size in facts["literals"]) if "literals" in facts else None,
         facts.get("hooks", {}),
         tuple(Literal(value, is_size) for value, is_size in facts.get("known", ())),
+        tuple(facts.get("gradient_hooks", ())),
+        facts.get("raised"),
     )
 
 
@@ -353,4 +359,5 @@ def _mode(facts: dict[str, Any]) -> ModeRecord:
         facts.get("later_steps", 0),
         facts.get("numbers", {}),
         facts.get("outside", {}),
+        tuple(facts.get("reshaped", ())),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ class GoldenWriter:
     def __init__(self, path: Path, room: int) -> None:
         self.path, self._room, self._end = path, (room + 7) // 8 * 8, 0
         self.entries: dict[str, dict[str, Any]] = {}
+        path.unlink(missing_ok=True)  # a conversion may still hold the old one's weights
         self._file = path.open("w+b")
 
     @classmethod
@@ -114,3 +116,10 @@ class GoldenWriter:
             data = self._file.read(min(BLOCK, self._end - start))
             self._file.seek(8 + self._room + start)
             self._file.write(data)
+
+
+def describe(key: str) -> str:
+    """`train/layer1.0#0.0~` -> `the gradient of layer1.0`."""
+    name = key.rstrip("~").split("/", 1)[-1]
+    path = re.sub(r"#0?(\d*)\.\d+$", lambda m: f" (call {m[1]})" if m[1] else "", name) or "the whole network"
+    return f"the gradient of {path}" if key.endswith("~") else path

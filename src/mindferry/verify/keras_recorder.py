@@ -17,7 +17,7 @@ from typing import Any
 from .array_golden import ArrayWriter, apart, as_kept, size_of
 from .array_inputs import is_array, rolled
 from .golden import FORMAT
-from .goldenfile import RecordError
+from .goldenfile import RecordError, describe
 from .jitter import JITTER
 from .keras_kernels import watched_kernels
 from .keras_network import Network, precision
@@ -26,7 +26,6 @@ from .keras_watch import Watched, children, is_network, is_of_keras, is_tensor
 from .named import one_line, plain_settings
 from .nesting import Opaque, containers, leaves, parts
 from .reach import Reach
-from .recorder import describe
 from .seeding import host_state, seeded
 
 Tensor = Any  # tf.Tensor

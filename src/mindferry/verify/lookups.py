@@ -18,6 +18,16 @@ def lookups(tree: ast.Module, function: ast.FunctionDef) -> Iterator[tuple[int, 
                 yield node.lineno, ast.unparse(table)
 
 
+def errors_of(function: ast.FunctionDef) -> Iterator[str]:
+    """The kinds of errors that its text raises, those of its assertions among them; one that is handed on has no name."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and _last_name(node.func) == "_assert"):
+            yield "AssertionError"
+        elif isinstance(node, ast.Raise) and node.exc is not None:
+            name = _last_name(node.exc.func if isinstance(node.exc, ast.Call) else node.exc)
+            yield from [name] if name[:1].isupper() else []
+
+
 def stores_in_modules(function: ast.FunctionDef, names: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
     """(line, text) of each place that writes into another module: `np.calls = 1`, `setattr(np, "calls", 1)`."""
     for node in ast.walk(function):

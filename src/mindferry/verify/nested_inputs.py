@@ -18,8 +18,13 @@ class _Container(dict[str, Any]):
     """Steps, such as "[0]", and what they lead to."""
 
 
-def call(network: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
-    """`network` on its inputs, those with a way for a name as parts of what they lie in."""
+def call(
+    network: Callable[..., Any], positional: list[Any], named: dict[str, Any], reshaped: list[str] | None = None
+) -> Any:
+    """`network` on its inputs, those with a way for a name as parts of what they lie in.
+
+    `reshaped` gets the names of what has other keys, or more or fewer parts, after the call.
+    """
     ways = {name: match for name in named if (match := NESTED.fullmatch(name)) is not None}
     if not ways:
         return network(*positional, **named)
@@ -30,12 +35,24 @@ def call(network: Callable[..., Any], positional: list[Any], named: dict[str, An
             at = at.setdefault(step, _Container())
         at[steps[-1]] = named[name]
     args, kwargs = [*positional], {name: value for name, value in named.items() if name not in ways}
-    for root, held in roots.items():
+    built = {root: _built(held) for root, held in roots.items()}
+    shapes = {root: _shape(value) for root, value in built.items()}
+    for root, value in built.items():
         if root.startswith("*"):
-            args.insert(int(root[1:]), _built(held))
+            args.insert(int(root[1:]), value)
         else:
-            kwargs[root] = _built(held)
-    return network(*args, **kwargs)
+            kwargs[root] = value
+    output = network(*args, **kwargs)
+    if reshaped is not None:
+        reshaped += [root for root, value in built.items() if _shape(value) != shapes[root]]
+    return output
+
+
+def _shape(value: Any) -> Any:
+    """Keys and lengths of containers in containers."""
+    if isinstance(value, dict):
+        return {key: _shape(each) for key, each in value.items()}
+    return [_shape(each) for each in value] if isinstance(value, list | tuple) else None
 
 
 def _built(held: Any) -> Any:

@@ -56,12 +56,13 @@ def parts(
 def containers(
     value: Any, is_tensor: Callable[[Any], bool], way: str = "", depth: int = 0
 ) -> Iterator[tuple[str, str]]:
-    """The way to every list, tuple and dictionary, and which it is; a named tuple is a tuple."""
+    """The way to every list, tuple and dictionary, and which it is, with a tuple's names."""
     if is_tensor(value) or isinstance(value, PLAIN) or depth > DEEPEST:
         return
     for kind in (dict, list, tuple):
         if isinstance(value, kind):
-            yield way, f"{kind.__name__}{_other_keys(value)}"
+            names = getattr(value, "_fields", ()) if kind is tuple else ()
+            yield way, f"{kind.__name__}{_other_keys(value)}{' of ' if names else ''}{', '.join(names)}"
     for name, item in _items(value, True):
         yield from containers(item, is_tensor, f"{way}.{name}" if way else name, depth + 1)
 

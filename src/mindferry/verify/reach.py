@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import linecache
 import os
 import sys
 import sysconfig
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from .literals import Literal, implied_by, literals_of
-from .lookups import lookups, stores_in_modules
+from .lookups import errors_of, lookups, stores_in_modules
 
 LIBRARIES = (
     "site-packages",
@@ -64,7 +66,9 @@ class Reach:
         self._choices: dict[str, list[int]] = {}  # lines of a file that hold one
         self._also = set(also)
         self._libraries = (sysconfig.get_paths()["stdlib"], *filter(_is_installed, sys.path))
-        self._watched: dict[CodeType, bool] = {}
+        self._watched: dict[
+            int, tuple[CodeType, bool]
+        ] = {}  # by identity: a code object's hash is computed anew each time
         self._before: list[Any] = []
         self._names: dict[CodeType, dict[str, Any]] = {}  # globals of what ran
 
@@ -77,7 +81,7 @@ class Reach:
         sys.settrace(self._before.pop())
 
     def pause(self) -> None:
-        """Inside of a library, where nothing is noted and every call would cost."""
+        """Inside of a library and of our own hooks, where nothing is noted and every call would cost."""
         if self._before:
             sys.settrace(None)
 
@@ -85,14 +89,30 @@ class Reach:
         if self._before:
             sys.settrace(self._enter)
 
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        self.pause()
+        try:
+            yield
+        finally:
+            self.resume()
+
+    @contextlib.contextmanager
+    def resumed(self) -> Iterator[None]:
+        self.resume()
+        try:
+            yield
+        finally:
+            self.pause()
+
     def _enter(self, frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
-        watched = self._watched.get(code)
-        if watched is None:
+        known = self._watched.get(id(code))
+        if known is None:
             is_lookup = getattr(frame.f_globals.get("__getattr__"), "__code__", None) is code  # of a lazy package
             is_own = self._is_own(code.co_filename) and not is_lookup
-            watched = self._watched[code] = code in self._also or is_own
-        if not watched:
+            known = self._watched[id(code)] = code, code in self._also or is_own
+        if not known[1]:
             return None
         ran = self.lines.get(code)
         if ran is None:
@@ -174,6 +194,12 @@ class Reach:
     def stores_in_modules(self) -> list[tuple[int, str]]:
         """(line, text) of each place that writes into another module: nobody looks there for what is kept."""
         return [found for code, _, node in self._nodes() for found in stores_in_modules(node, self._names[code])]
+
+    def raised(self) -> dict[str, int] | None:
+        """Kinds of errors -> in how many places the code that ran may raise them. None where a library's code ran too."""
+        if not all(self._is_own(code.co_filename) for code in self.lines):
+            return None
+        return dict(Counter(kind for _, _, node in self._nodes() for kind in errors_of(node)))
 
     def literals(self) -> tuple[dict[Literal, int], set[Literal]] | None:
         """The numbers that the code which ran holds, and all that are in its files or left to defaults of what it calls.

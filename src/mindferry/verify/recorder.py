@@ -11,7 +11,6 @@ safetensors format; the JSON that tells what the tensors are is in its `__metada
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,7 +22,7 @@ from .alias import alias
 from .capture import Capture, is_tensor, written_keys
 from .columns import chosen, column_error, small_columns
 from .given import as_type, overwritten
-from .goldenfile import GoldenWriter, RecordError, as_kept
+from .goldenfile import GoldenWriter, RecordError, as_kept, describe
 from .initial import initial_errors
 from .jitter import COARSE, jittered, jittering
 from .kernels import ROUGH, as_mindspore
@@ -33,7 +32,14 @@ from .nested_inputs import call
 from .nesting import leaves
 from .randomness import shared_randomness
 from .reach import Reach
-from .recorder_steps import record_mixed, record_second_call, record_second_step, record_training, record_updates
+from .recorder_steps import (
+    record_mixed,
+    record_second_call,
+    record_second_step,
+    record_training,
+    record_updates,
+    runs_of,
+)
 from .scale import apart, has_fraction, in_parts, scale_of
 from .seeding import host_state, seeded
 from .state import Watch, same_state, unsearched_objects, values_outside, without_gradients
@@ -41,6 +47,7 @@ from .surroundings import (
     call_defaults,
     computed_buffers,
     forward_codes,
+    gradient_hooks,
     loose_buffers,
     module_parts,
     output_structure,
@@ -150,11 +157,12 @@ class Recorder:
     ) -> dict[str, Any]:
         import torch
 
+        self.reach.pause()  # but while code of the network's own runs
         self.note(f"the {mode} run" + ("" if which == "write" else " in float32"))
         # What is random then shows as an error of the reference itself.
         torch.manual_seed(self.seed + {"write": 0, "own": 1, "whole": 2}[which] + 3 * self.jitter)
         positional, named, watched = self.given(dtype, gradients)
-        found: dict[str, list[Any]] = {"masks": [], "draws": []}
+        found: dict[str, list[Any]] = {"masks": [], "draws": [], "reshaped": []}
         fork = partial(self._fork, which) if self.inside and which != "whole" else None
         visit = partial(self._visit, which, written_keys(mode, facts) if which == "whole" else {})
         capture = Capture(self.model, mode, visit, fork, self.is_quick)
@@ -165,7 +173,8 @@ class Recorder:
             shared = self._shared(mode, which, found)
             with torch.set_grad_enabled(gradients), seeded(self.seed), jitter, kernels, shared:
                 before, host = torch.get_rng_state(), host_state()
-                output = call(self.model, positional, named)
+                with self.reach.resumed():
+                    output = call(self.model, positional, named, found["reshaped"])
                 is_random = not torch.equal(before, torch.get_rng_state())
                 draws_outside = host != host_state()
         finally:
@@ -289,7 +298,9 @@ class Recorder:
         import torch
 
         if self.loss is not None:
-            total = self.loss(output, *(as_type(value, dtype) for _, value in self.targets))
+            targets = [as_type(value, dtype) for _, value in self.targets]
+            with self.reach.resumed():
+                total = self.loss(output, *targets)
             facts["loss"] = f"{mode}/loss"
             self.keep(which, facts["loss"], total)
             return total
@@ -310,7 +321,8 @@ class Recorder:
     def _backward(
         self, mode: str, which: str, total: Tensor, facts: dict[str, Any], watched: dict[int, Tensor]
     ) -> None:
-        total.backward()
+        with self.reach.resumed():
+            total.backward()
         for name, parameter in self.model.named_parameters():
             if parameter.grad is not None:
                 key = f"{mode}/parameter/{name}"
@@ -336,8 +348,9 @@ class Recorder:
 
     def _visit(self, which: str, written: Mapping[str, str], key: str, tensor: Tensor) -> Tensor:
         key = written.get(key, key)
-        self.keep(which, key, tensor)
-        tensor = self._pinned(which, key, tensor)
+        with self.reach.paused():
+            self.keep(which, key, tensor)
+            tensor = self._pinned(which, key, tensor)
         if tensor.requires_grad and which != "whole" and not tensor.is_complex():
             tensor.register_hook(partial(self._visit_gradient, which, f"{key}~"))
         return tensor
@@ -376,7 +389,8 @@ class Recorder:
 
         if gradient is None:  # cuDNN's LSTM hands out none for an output that nobody used
             return None
-        self.keep(which, key, gradient)
+        with self.reach.paused():
+            self.keep(which, key, gradient)
         if which == "write" and "<" not in key:
             path = key.partition("/")[2].rpartition("#")[0]
             self.sums[path] = self.sums.get(path, 0.0) + float(torch.linalg.vector_norm(gradient, 1))
@@ -454,18 +468,21 @@ def record(
     metadata["starts"] = write_tensors("start", starts or {}, writer)
     metadata["loose"] = write_tensors("loose", loose_buffers(model) if has_weights else {}, writer)
     metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
-    metadata |= {"asks_mode": asks_mode(model), "hooks": own_hooks(model)}
+    metadata |= {"asks_mode": asks_mode(model), "hooks": own_hooks(model), "gradient_hooks": gradient_hooks(model)}
     metadata["defaults"] = {} if is_quick else call_defaults(model)
     metadata |= {"shared": shared_memory(model), "constants": constants or {}, "asked": surroundings_asked(model)}
     metadata["trainable"] = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     reach = Reach(forward_codes(model))
     takes_gradients = plain if metadata["asks_mode"] else plain[-1:]
-    runs = {mode: ["whole"] for mode in plain} if is_quick else _runs(plain, inside, takes_gradients)
+    runs = {mode: ["whole"] for mode in plain} if is_quick else runs_of(plain, inside, takes_gradients)
     recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets, reach, is_quick)
     recorder.is_rough = is_rough
     was_training = model.training
     with full_precision(), without_gradients(model), unsearched_objects():
         metadata["modes"] = {mode: recorder.mode(mode, mode in takes_gradients and not is_quick) for mode in plain}
+        has_gradients = any(facts["gradients"] for facts in metadata["modes"].values())
+        for mode in takes_gradients:  # where none arrives, none may arrive in the conversion
+            metadata["modes"][mode]["gradients"] = has_gradients
         metadata["step"] = record_updates(recorder, optimizer) if optimizer is not None else {}
         if "amp" in modes:
             metadata["modes"]["amp"] = record_mixed(recorder, device)
@@ -480,18 +497,3 @@ def record(
             recorder.errors[f"initial/{name}"] = {"scale": 0.0, "own": error}
     metadata |= {"complete": inside, "why": recorder.why, "errors": json_errors(recorder.errors)}
     writer.finish(metadata)
-
-
-def _runs(modes: Sequence[str], inside: bool, own: Sequence[str]) -> dict[str, list[str]]:
-    if inside:
-        return {mode: ["own", "whole"] for mode in modes}
-    runs = {mode: ["own"] if mode in own else [] for mode in modes}
-    runs[modes[0]].append("whole")
-    return runs
-
-
-def describe(key: str) -> str:
-    """`train/layer1.0#0.0~` -> `the gradient of layer1.0`."""
-    name = key.rstrip("~").split("/", 1)[-1]
-    path = re.sub(r"#0?(\d*)\.\d+$", lambda m: f" (call {m[1]})" if m[1] else "", name) or "the whole network"
-    return f"the gradient of {path}" if key.endswith("~") else path

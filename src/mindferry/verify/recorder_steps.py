@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -145,3 +145,12 @@ def record_mixed(recorder: Recorder, device: str) -> dict[str, Any]:
         "buffers": {},
     }
     return {**facts, "loss": "", "runs": ["own"], "reference": "float64"}
+
+
+def runs_of(modes: Sequence[str], inside: bool, own: Sequence[str]) -> dict[str, list[str]]:
+    """Mode -> how it runs beside the run that is written; `own` are the modes with gradients."""
+    if inside:
+        return {mode: ["own", "whole"] for mode in modes}
+    runs = {mode: ["own"] if mode in own else [] for mode in modes}
+    runs[modes[0]].append("whole")
+    return runs

@@ -108,6 +108,20 @@ def own_hooks(model: Any) -> dict[str, int]:
     return found
 
 
+def gradient_hooks(model: Any) -> list[str]:
+    """Modules and parameters of which the network's own code watches or changes the gradients: on these inputs that may not show."""
+    found = []
+    for path, module in model.named_modules():
+        hooks = (*module._backward_hooks.values(), *module._backward_pre_hooks.values())
+        found += [path or "the network"] if any(not _home(hook).startswith("torch.") for hook in hooks) else []
+    for name, parameter in model.named_parameters():
+        tables = (getattr(parameter, kept, None) or {} for kept in ("_backward_hooks", "_post_accumulate_grad_hooks"))
+        found += (
+            [name] if any(not _home(hook).startswith("torch.") for table in tables for hook in table.values()) else []
+        )
+    return found
+
+
 def _home(hook: Any) -> str:
     return str(getattr(hook, "__module__", None) or type(hook).__module__)
 

@@ -19,7 +19,8 @@ Tensor = Any  # torch.Tensor
 def facts_of_code(reach: Reach, is_quick: bool) -> dict[str, Any]:
     """What of the code that ran did not run, and the numbers that it holds."""
     facts: dict[str, Any] = {"unrun": [asdict(each) for each in reach.unreached()]}
-    found = reach.literals() if not is_quick else None  # there, nothing was watched
+    facts["raised"] = reach.raised() if not is_quick else None  # there, nothing was watched
+    found = reach.literals() if not is_quick else None
     if found is not None:
         facts["literals"], facts["known"] = ([[each.value, each.is_size] for each in part] for part in found)
     return facts

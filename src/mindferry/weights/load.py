@@ -19,12 +19,18 @@ _KINDS = {"bfloat": "float", "uint": "int"}
 
 
 def load_torch_weights(
-    cell: Any, state_dict: Mapping[str, Any], *, strict: bool = True, record: Record | None = None
+    cell: Any,
+    state_dict: Mapping[str, Any],
+    *,
+    strict: bool = True,
+    record: Record | None = None,
+    are_given: bool = False,
 ) -> WeightsReport:
     """Copy `state_dict` (name -> torch tensor or numpy array) into `cell`.
 
     Parameters keep their identity, so an optimizer that was given them sees the new values. A value takes the
-    parameter's dtype, as in torch. With `strict`, nothing is set unless every parameter finds its place.
+    parameter's dtype, as in torch. With `strict`, nothing is set unless every parameter finds its place. `are_given`: arrays that
+    can be written into are nobody else's, and become a parameter's memory as they are.
     """
     tensors = {name: value for name, value in state_dict.items() if hasattr(value, "dtype") and hasattr(value, "shape")}
     _build_lazy(cell, tensors)
@@ -42,7 +48,7 @@ def load_torch_weights(
         raise WeightsMismatchError(report)
     places = cell.state_dict()
     for move in plan.moves:
-        _set(places[move.path], _array(move, slots[move.path], tensors), slots[move.path])
+        _set(places[move.path], _array(move, slots[move.path], tensors), slots[move.path], are_given)
     return report
 
 
@@ -96,14 +102,16 @@ def _numpy(value: Any) -> Array:
     return result
 
 
-def _set(place: Any, array: Array, slot: Slot) -> None:
+def _set(place: Any, array: Array, slot: Slot, is_given: bool) -> None:
     import mindspore as ms
     import numpy as np
 
     if slot.dtype == "bfloat16":
         tensor = ms.Tensor(np.ascontiguousarray(array, np.float32)).astype(ms.bfloat16)
     else:
-        tensor = ms.Tensor(np.ascontiguousarray(array).astype(slot.dtype, copy=False).reshape(slot.shape))
+        ready = np.ascontiguousarray(array).astype(slot.dtype, copy=False).reshape(slot.shape)
+        is_own = is_given and ready.flags.writeable and ready.ndim > 0
+        tensor = ms.Tensor.from_numpy(ready) if is_own else ms.Tensor(ready)
     if isinstance(place, ms.Parameter):
         place.set_data(tensor)
     else:

@@ -64,6 +64,10 @@ class Reading:
         found: T = self._asked[compute]
         return found
 
+    def forget(self) -> None:
+        self._asked.clear()
+        self.source.kept.clear()
+
     def type(self, node: ast.AST) -> Type:
         return self.types.get(node, UNKNOWN)
 

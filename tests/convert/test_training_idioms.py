@@ -419,3 +419,55 @@ def train(net, cell, data, fresh):
         optimizer.step()
 """)
     assert any("carries the graph of earlier iterations" in each.message for each in conversion.findings)
+
+
+def test_parameters_that_a_dictionary_is_kept_by_are_changed(both: Both) -> None:
+    theirs, ours = both("""
+def run():
+    net = nn.Linear(6, 2)
+    nn.init.constant_(net.weight, 0.1)
+    nn.init.zeros_(net.bias)
+    before, moved = {}, {p: torch.ones_like(p) for p in net.parameters()}
+    with torch.no_grad():
+        for number, p in enumerate(net.parameters()):
+            before[p] = p * number + 1
+        for p, value in before.items():
+            p.sub_(value)
+            p.mul_(2).add_(value)
+        for p in moved.keys():
+            p.add_(3)
+        for p, value in moved.items():
+            p -= 0.5 * value
+    return plain(net.weight), plain(net.bias), [len(moved), sorted({"b": 1, "a": 2}.keys())]
+""")
+    assert same(ours, theirs)
+
+
+def test_a_counter_called_step_updates_no_parameter(both: Both) -> None:
+    theirs, ours = both("""
+@dataclass
+class State:
+    net: nn.Module
+    optimizer: Any
+    step: int = 0
+
+    def scale(self):
+        return 1 + self.step
+
+
+def run():
+    net = nn.Linear(6, 2)
+    nn.init.constant_(net.weight, 0.1)
+    nn.init.zeros_(net.bias)
+    state, losses = State(net, torch.optim.SGD(net.parameters(), lr=0.1)), []
+    while state.step < 3:
+        state.optimizer.zero_grad()
+        out = state.net(torch.from_numpy(X) * (1 + state.step)) * state.scale()
+        loss = out.pow(2).mean()
+        loss.backward()
+        state.optimizer.step()
+        losses.append(loss.item())
+        state.step += 1
+    return losses, plain(net.weight)
+""")
+    assert same(ours, theirs)

@@ -22,6 +22,40 @@ def run():
     held = Holder(torch.tensor(X))
     return [plain(held.value.view(2, -1)), plain(held.value.std()), list(held.value.size()), held.value.dim()]
 """,
+    "classes of the project with methods that tensors have": """
+class Batch:
+    def __init__(self, x):
+        self.x = x
+
+    def detach(self):
+        return Batch(self.x * 3)
+
+    def unsqueeze(self, axis):
+        return Batch(self.x[None])
+
+    def numel(self):
+        return -1
+
+    def dim(self):
+        return "none"
+
+    def index_select(self, axis, index):
+        return axis, index
+
+def each_of(b):
+    made = b.unsqueeze(0)
+    return [plain(getattr(made, "x", made)), plain(getattr(b.detach(), "x", b)), b.numel(), b.dim()]
+
+def selected(b):
+    return b.index_select(0, torch.tensor([1, 0]))
+
+def run():
+    x = torch.tensor(X)
+    found = [each_of(Batch(x)), each_of(x), plain(selected(x)), selected(Batch(x))[0]]
+    for each in (x, Batch(x)):
+        found.append(plain(getattr(each.unsqueeze(0), "x", each)))
+    return found
+""",
     "a named tuple's field": """
 def run():
     pair = Pair(torch.tensor(X), [3, 1])

@@ -78,7 +78,11 @@ def convert_file(
     settings: Settings = PORTABLE,
     is_notebook: bool = False,
 ) -> FileResult:
-    return plan_file(source, symbols, module, is_package, settings, is_notebook).write(helpers)
+    planned = plan_file(source, symbols, module, is_package, settings, is_notebook)
+    try:
+        return planned.write(helpers)
+    finally:
+        planned.let_go()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,12 @@ class PlannedFile:
         result = self._written(helpers)
         result.findings.extend(older_findings(self.given, self.facts, self.lines))
         return result
+
+    def let_go(self) -> None:
+        """What was derived refers to what it was derived from; without the garbage collector it would stay in memory."""
+        self.given.kept.clear()
+        if self.facts is not None:
+            self.facts.forget()
 
     def _written(self, helpers: HelpersImport | None) -> FileResult:
         if self.facts is None:

@@ -53,6 +53,11 @@ class Facts:
         found: T = self._derived[compute]
         return found
 
+    def forget(self) -> None:
+        """Everything derived, when the file is written."""
+        self._derived.clear()
+        self.reading.forget()
+
     def api(self, node: ast.expr) -> str:
         """torch's dotted name of an expression that refers to one, or ''."""
         kind = self.reading.types.get(node)

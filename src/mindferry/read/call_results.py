@@ -129,13 +129,16 @@ class CallResults:
         if receiver.kind == "list" and name == "pop":
             return receiver.element()
         if receiver.kind == "dict":
-            value = receiver.element()
+            value, key = (
+                receiver.element(),
+                STR if receiver.qual else UNKNOWN,
+            )  # a state's; others may be kept by tensors
             if name == "get" and len(node.args) == 2:
                 return join(value, self.types[node.args[1]])
             return {
-                "items": list_of(tuple_of(STR, value)),
+                "items": list_of(tuple_of(key, value)),
                 "values": list_of(value),
-                "keys": list_of(STR),
+                "keys": list_of(key),
                 "get": value,
             }.get(name, UNKNOWN)
         return UNKNOWN

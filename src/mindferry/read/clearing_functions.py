@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from .source import Source
-from .walk import walk_again as walk
 
 CLEARS = "zero_grad"
 OF_NETWORKS = frozenset({CLEARS, "train", "eval", "forward"})  # methods that every network has
@@ -15,15 +15,17 @@ def clearing_functions(source: Source, known: set[str]) -> set[str]:
     """Names of functions and methods of this file that clear gradients, by themselves or through others, such as those `known`."""
     if not (source.mentions(CLEARS) or source.mentions("grad") or any(source.mentions(name) for name in known)):
         return set()
-    called: dict[str, set[str]] = {}
-    for function in source.of(ast.FunctionDef):
-        names = called.setdefault(function.name, set())
-        for node in walk(function):
-            if isinstance(node, ast.Attribute) and node.attr == "grad" and isinstance(node.ctx, ast.Store):
-                names.add(CLEARS)
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
-                names.add(node.func.id if isinstance(node.func, ast.Name) else node.func.attr)
     found = {CLEARS, *known}
-    while more := {name for name, calls in called.items() if calls & found} - found - OF_NETWORKS:
+    stored = [each for each in source.members.get("grad", ()) if isinstance(each.ctx, ast.Store)]
+    more = {name for each in (*stored, *source.calls_named(*found)) for name in _functions_around(source, each)}
+    while more := more - found - OF_NETWORKS:
         found |= more
+        more = {name for call in source.calls_named(*more) for name in _functions_around(source, call)}
     return found - OF_NETWORKS
+
+
+def _functions_around(source: Source, node: ast.AST) -> Iterator[str]:
+    while (parent := source.parents.get(node)) is not None:
+        if isinstance(parent, ast.FunctionDef):
+            yield parent.name
+        node = parent

@@ -142,7 +142,7 @@ class Expressions:
             return list_of(assumed(TENSOR))
         if self.is_torch_file and name == self.framework.gradient:
             return assumed(TENSOR)
-        if self.is_torch_file and name in self.members.unmistakable:
+        if self.is_torch_file and name in self.members.unmistakable and not any(self.symbols.classes.with_method(name)):
             return assumed(self._method_of_tensor(name))
         return assumed(self._method_of_network(name)) if self._is_of_network(node.value, name) else UNKNOWN
 

@@ -64,6 +64,10 @@ class Reading:
         found: T = self._asked[compute]
         return found
 
+    def forget(self) -> None:
+        self._asked.clear()
+        self.source.kept.clear()
+
     def type(self, node: ast.AST) -> Type:
         return self.types.get(node, UNKNOWN)
 
@@ -175,8 +179,8 @@ class _Reader:
         """Whether the function around binds the name once and calls a method on it that nothing but a tensor has."""
         if not self._functions or not self.values.is_torch_file or name not in self.suspects:
             return False
-        stores, tensors = self.names.uses(self._functions[-1])
-        return name in tensors and stores[name] == 1
+        function, names = self._functions[-1], self.names
+        return names.is_tensor(name, function, self.symbols.classes) and names.stores(function)[name] == 1
 
     def _AnnAssign(self, node: ast.AnnAssign, scope: Scope) -> None:
         promised = self.values.annotation(node.annotation, scope)
@@ -200,7 +204,7 @@ class _Reader:
 
     def _is_tensor_in(self, loop: ast.For, name: str) -> bool:
         """Whether the loop calls a method on the name that nothing but a tensor has, or gives it to F.something first."""
-        return name in self.suspects and name in self.names.uses(loop)[1]
+        return name in self.suspects and self.names.is_tensor(name, loop, self.symbols.classes)
 
     def _With(self, node: ast.With, scope: Scope) -> None:
         for item in node.items:
@@ -345,7 +349,7 @@ class _Reader:
         if is_forward and self._may_be_tensor(function, argument):
             return True
         is_suspect = self.values.is_torch_file and argument.arg in self.suspects
-        return is_suspect and argument.arg in self.names.uses(function)[1]
+        return is_suspect and self.names.is_tensor(argument.arg, function, self.symbols.classes)
 
     def _is_used_as_network(self, function: ast.FunctionDef, argument: ast.arg) -> bool:
         return (

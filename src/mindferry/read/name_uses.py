@@ -8,6 +8,9 @@ from collections import Counter
 from .framework import Framework
 from .host_numbers import draws_host_numbers
 from .source import Source
+from .symbols import Classes
+
+GIVEN = ""  # no method: what is given to a function of torch.nn.functional
 
 
 def names_in(source: Source, framework: Framework) -> NameUses:
@@ -21,7 +24,7 @@ def names_in(source: Source, framework: Framework) -> NameUses:
 class NameUses:
     def __init__(self, source: Source, framework: Framework) -> None:
         self._source, self._framework = source, framework
-        self._used: dict[ast.AST, tuple[Counter[str], set[str]]] = {}
+        self._used: dict[ast.AST, tuple[Counter[str], dict[str, set[str]]]] = {}
         self._foreign: dict[ast.AST, set[str]] = {}
         distinctive = framework.members.distinctive
         self.suspects = frozenset(
@@ -35,19 +38,29 @@ class NameUses:
             _differentiates_arguments(source, each) for each in source.of(ast.FunctionDef)
         )
 
-    def uses(self, part: ast.AST) -> tuple[Counter[str], set[str]]:
-        """How often a function or loop binds each name, and which it uses as tensors."""
+    def stores(self, part: ast.AST) -> Counter[str]:
+        """How often a function or loop binds each name."""
+        return self._uses(part)[0]
+
+    def is_tensor(self, name: str, part: ast.AST, classes: Classes) -> bool:
+        """Whether a function or loop uses the name as nothing but a tensor can be used, classes of the project's own included."""
+        hints = self._uses(part)[1].get(name, ())
+        return any(hint == GIVEN or not any(classes.with_method(hint)) for hint in hints)
+
+    def _uses(self, part: ast.AST) -> tuple[Counter[str], dict[str, set[str]]]:
         found = self._used.get(part)
         if found is None:
             stores: Counter[str] = Counter()
-            tensors: set[str] = set()
+            hints: dict[str, set[str]] = {}
             for node in self._source.walk(part):
                 if type(node) is ast.Name:
                     if type(node.ctx) is ast.Store:
                         stores[node.id] += 1
                 elif type(node) is ast.Call:
-                    tensors |= {self._given(node), self._distinctive(node)}
-            found = self._used[part] = stores, tensors
+                    hints.setdefault(self._given(node), set()).add(GIVEN)
+                    hints.setdefault(self._distinctive(node), set()).add(getattr(node.func, "attr", ""))
+            hints.pop("", None)
+            found = self._used[part] = stores, hints
         return found
 
     def used_otherwise(self, function: ast.FunctionDef) -> set[str]:

@@ -17,7 +17,7 @@ def plan(facts: Facts) -> Iterator[Change]:
     for node in facts.source.of(ast.Subscript):
         if isinstance(node.slice, ast.Tuple) and isinstance(node.ctx, ast.Load):
             picks = _picks(node.slice.elts)
-            if picks and _may_be_tensor(facts, node.value):
+            if picks and _may_be_tensor(facts, node.value) and not any(_is_backward(part) for _, part in picks):
                 yield AtNode(node, partial(_rewrite, facts, node, node.slice.elts, picks))
                 yield claim_all(node.slice)
 
@@ -52,6 +52,11 @@ def _picks(parts: list[ast.expr]) -> list[Pick]:
     return found
 
 
+def _is_backward(part: ast.Slice) -> bool:
+    """`img[:, ::-1]`: of an array; tensors have no negative steps."""
+    return isinstance(part.step, ast.UnaryOp) and isinstance(part.step.op, ast.USub)
+
+
 def _is_number(node: ast.expr) -> bool:
     while isinstance(node, ast.UnaryOp):
         node = node.operand
@@ -81,11 +86,14 @@ def _rewrite(
     kept = "" if set(rest) <= {":", "..."} else f"[{', '.join(rest)}]"
     yield InsertBefore(node, f"{texts.name('compat.take_every')}(")
     opening = source.find_token(b"[", source.end(node.value), source.end(node))  # the value may stand in parentheses
-    yield ReplaceSpan(opening, source.end(node), f"{kept}, {', '.join(_pick(source, *pick) for pick in picks)})")
+    is_tensor = facts.reading.type(node.value).is_tensor
+    picked = ", ".join(_pick(source, *pick, is_tensor) for pick in picks)
+    yield ReplaceSpan(opening, source.end(node), f"{kept}, {picked})")
     yield facts.record(node, "strided slice", before, texts.of(node))
 
 
-def _pick(source: Source, axis: int, part: ast.Slice) -> str:
-    """(axis, start, step), and the end if there is one."""
+def _pick(source: Source, axis: int, part: ast.Slice, is_tensor: bool) -> str:
+    """(axis, start, step), and the end if there is one. Where an array's slice begins is for the sign of its step to say."""
     start, stop, step = (source.text(each) if each is not None else "" for each in (part.lower, part.upper, part.step))
-    return f"({', '.join(filter(None, (str(axis), start or '0', step, stop)))})"
+    first = "0" if is_tensor or isinstance(part.step, ast.Constant) else "None"
+    return f"({', '.join(filter(None, (str(axis), start or first, step, stop)))})"

@@ -15,7 +15,7 @@ def take_every(x, *picks):
         if not isinstance(x, ms.Tensor):
             x = x[tuple(slice(start, stop, step) if axis in (k, k - x.ndim) else slice(None) for k in range(x.ndim))]
             continue
-        size = x.shape[axis]
+        size, start = x.shape[axis], start or 0
         start = max(start + size, 0) if start < 0 else start
         stop = size if stop is None else min(stop + size if stop < 0 else stop, size)
         x = ops.gather(x, ms.Tensor(list(range(start, stop, step)), ms.int32), axis % x.ndim)

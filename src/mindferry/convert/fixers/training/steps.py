@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from .... import findings
@@ -306,7 +306,7 @@ def _is_set(node: ast.expr | None) -> bool:
 def obstacle(facts: Facts, statement: ast.stmt) -> str:
     """What keeps a statement from standing in another function, or ''."""
     nodes = list(walk(statement))
-    if any(isinstance(node, ast.Attribute) and _updates(facts, node) for node in nodes):
+    if any(_updates(facts, method) for method in _called_methods(nodes)):
         return "also updates parameters"
     if any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Await) for node in nodes):
         return "returns or yields"
@@ -335,9 +335,12 @@ def _updates(facts: Facts, node: ast.Attribute) -> bool:
     if owner.kind != "instance" or facts.reading.symbols.role(owner.qual) is Role.OPTIMIZER:
         return True
     methods = facts.derived(_defined).get(f"{owner.qual}.{node.attr}", [])
-    return not methods or any(
-        isinstance(part, ast.Attribute) and part.attr in UPDATES for each in methods for part in walk(each)
-    )
+    return not methods or any(part.attr in UPDATES for each in methods for part in _called_methods(walk(each)))
+
+
+def _called_methods(nodes: Iterable[ast.AST]) -> Iterator[ast.Attribute]:
+    """Not what a number is called: `state.step` of a counter."""
+    return (node.func for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute))
 
 
 def _defined(facts: Facts) -> dict[str, list[ast.AST]]:
@@ -368,11 +371,8 @@ def _merge(facts: Facts, found: list[Backward]) -> list[Backward]:
 
 def _updates_between(first: Backward, second: Backward) -> bool:
     start, end = first.block.index(first.statement), second.block.index(second.statement)
-    return any(
-        isinstance(node, ast.Attribute) and node.attr in ("step", "zero_grad")
-        for each in first.block[start + 1 : end]
-        for node in walk(each)
-    )
+    between = first.block[start + 1 : end]
+    return any(node.attr in ("step", "zero_grad") for each in between for node in _called_methods(walk(each)))
 
 
 def is_optimizer_method(facts: Facts, node: ast.AST, name: str) -> bool:

@@ -52,3 +52,9 @@ for api, helper in OTHERS.items():
     _add(api, helper)
 for api, why in LEFT_OUT.items():
     rule(api, missing=why, strategy="not needed", advice="leave it out, or use mindspore.SummaryRecord or MindInsight")
+for name in "BytesList FloatList Int64List Feature Features Example".split():
+    _add(f"tensorflow.train.{name}", name)
+_add("tensorflow.train.Example.FromString", "Example.FromString")
+for name in "TFRecordWriter FixedLenFeature parse_single_example decode_raw serialize_tensor parse_tensor".split():
+    _add(f"tensorflow.io.{name}", name)
+_add("tensorflow.data.TFRecordDataset", "TFRecordDataset")

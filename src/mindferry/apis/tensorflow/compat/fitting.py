@@ -71,6 +71,13 @@ class Fitting:
         auto_scale_loss=True,
         **_,
     ):
+        self.__dict__["_compiled_with"] = {
+            "optimizer": optimizer,
+            "loss": loss,
+            "loss_weights": loss_weights,
+            "metrics": metrics,
+            "weighted_metrics": weighted_metrics,
+        }
         self.__dict__["optimizer"] = get_optimizer(optimizer)
         self.__dict__["loss"] = loss
         self.__dict__["losses_"] = (
@@ -95,7 +102,11 @@ class Fitting:
 
     @property
     def metrics_names(self):
-        return [each.name for each in self.metrics]
+        """Keras has one name for all metrics that `compile` was given."""
+        compiled = {id(metric) for _, metric, _, _ in self._named_metrics or []}
+        parts = [each.name for each in self._part_losses.values()]
+        own = [each.name for each in self.metrics if id(each) not in compiled and each.name not in parts]
+        return own + (["compile_metrics"] if any(each for each in self._given_metrics or ()) else []) + parts
 
     def _own_metrics(self):
         return [value for name in self._attributes if isinstance(value := getattr(self, name, None), Metric)]
@@ -232,7 +243,7 @@ class Fitting:
         listeners = Callbacks(callbacks, self, {"epochs": epochs, "steps": data.count, "verbose": verbose}, verbose)
         self.__dict__["stop_training"], logs = False, {}
         listeners.call("on_train_begin")
-        for epoch in range(initial_epoch, epochs):
+        for epoch in range(self.__dict__.pop("resumed_epoch", initial_epoch), epochs):
             self.reset_metrics()
             listeners.call("on_epoch_begin", epoch)
             for step, batch in enumerate(data.epoch()):

@@ -8,7 +8,7 @@ import numpy as np
 from mindspore import Tensor
 
 from .random_values import Chance, truncated_numbers
-from .tensors import as_tensor, dtype_name
+from .tensors import Made, as_tensor, dtype_name
 
 
 def fans(shape):
@@ -23,7 +23,7 @@ def fans(shape):
     return shape[-2] * field, shape[-1] * field
 
 
-class Initializer:
+class Initializer(Made):
     def __call__(self, shape, dtype="float32", **_):
         shape = tuple(int(each) for each in shape)
         return Tensor(np.asarray(self.values(shape)).astype(dtype_name(dtype or "float32")))

@@ -7,6 +7,7 @@ from .fitting import Fitting
 from .graph import Graph, Input, InputOperation, KerasTensor
 from .layers_base import Layer
 from .layers_shaping import InputLayer
+from .network_files import save_network
 from .saving import load_weights, save_weights
 from .tensors import Names, flat
 
@@ -104,8 +105,9 @@ class Model(Fitting, Layer):
         load_weights(self, filepath)
 
     def save(self, filepath, overwrite=True, **_):
-        """The weights: the network itself is code."""
+        """The network for load_model, and the weights alone beside it."""
         save_weights(self, filepath)
+        save_network(self, filepath)
 
 
 def callable_with_zeros(model, input_shape):

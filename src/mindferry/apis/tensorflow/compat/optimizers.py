@@ -8,10 +8,10 @@ from mindspore import Tensor, ops
 
 from .initializers import snake_case
 from .row_gradients import map_rows, squared
-from .tensors import Names, as_tensor, assign
+from .tensors import Made, Names, as_tensor, assign
 
 
-class Optimizer:
+class Optimizer(Made):
     """What the optimizers share: the step counter, the learning rate, decay and clipping."""
 
     def __init__(

@@ -76,6 +76,12 @@ for short, full in (
     ("mae", "mean_absolute_error"),
     ("KLD", "kl_divergence"),
     ("kld", "kl_divergence"),
+    ("kullback_leibler_divergence", "kl_divergence"),
+    ("logcosh", "log_cosh"),
+    ("MAPE", "mean_absolute_percentage_error"),
+    ("mape", "mean_absolute_percentage_error"),
+    ("MSLE", "mean_squared_logarithmic_error"),
+    ("msle", "mean_squared_logarithmic_error"),
 ):
     rule(f"keras.losses.{short}", to=f"compat.{full}", like=f"compat.{full}")
 same(

@@ -29,12 +29,15 @@ def bent(x):
 
 
 class Own(keras.Model):
-    def __init__(self, size):
-        super().__init__()
-        self.body, self.head = layers.Dense(size, activation="relu"), layers.Dense(2)
+    def __init__(self, size, **kwargs):
+        super().__init__(**kwargs)
+        self.size, self.body, self.head = size, layers.Dense(size, activation="relu"), layers.Dense(2)
 
     def call(self, x):
         return self.head(self.body(x))
+
+    def get_config(self):
+        return {"size": self.size}
 
 
 rng = np.random.default_rng(0)
@@ -52,7 +55,7 @@ kept = [callbacks.ModelCheckpoint(best), callbacks.BackupAndRestore(os.path.join
 history = net.fit(x, y, epochs=3, batch_size=15, shuffle=False, callbacks=kept, verbose=0)
 print([f"{loss:.4f}" for loss in history.history["loss"]])
 loaded = keras.models.load_model(best)
-print(os.path.exists(best), loaded.name, loaded.layers[-1].name, f"{np.abs(loaded.predict(x) - net.predict(x)).max():.5f}")
+print(os.path.exists(best), loaded.name, loaded.layers[-1].name, f"{np.abs(loaded.predict(x, verbose=0) - net.predict(x, verbose=0)).max():.5f}")
 for each in (net, loaded):
     again = each.fit(x, y, epochs=2, batch_size=15, shuffle=False, verbose=0)
     print([f"{loss:.4f}" for loss in again.history["loss"]], int(each.optimizer.iterations))
@@ -60,7 +63,7 @@ clone = keras.models.clone_model(net)
 net.save_weights(weights)
 clone.load_weights(weights)
 os.remove(weights)
-print(f"{np.abs(clone.predict(x) - net.predict(x)).max():.5f}", clone.get_layer("out").get_config()["units"])
+print(f"{np.abs(clone.predict(x, verbose=0) - net.predict(x, verbose=0)).max():.5f}", clone.get_layer("out").get_config()["units"])
 
 own = Own(5)
 own(x[:1])

@@ -98,18 +98,18 @@ class Fitting:
         own = list(self._own_metrics())
         compiled = [metric for _, metric, _, _ in self._named_metrics or []]
         tracker = [self.loss_tracker_] if self.losses_ is not None or not own else []
-        return tracker + own + compiled + list(self._part_losses.values())
+        return tracker + compiled + list(self._part_losses.values()) + own
 
     @property
     def metrics_names(self):
         """Keras has one name for all metrics that `compile` was given."""
-        compiled = {id(metric) for _, metric, _, _ in self._named_metrics or []}
-        parts = [each.name for each in self._part_losses.values()]
-        own = [each.name for each in self.metrics if id(each) not in compiled and each.name not in parts]
-        return own + (["compile_metrics"] if any(each for each in self._given_metrics or ()) else []) + parts
+        own = list(self._own_metrics())
+        names = ["loss"] if self.losses_ is not None or not own else []
+        names += ["compile_metrics"] if any(each for each in self._given_metrics or ()) else []
+        return names + [each.name for each in [*self._part_losses.values(), *own]]
 
     def _own_metrics(self):
-        return [value for name in self._attributes if isinstance(value := getattr(self, name, None), Metric)]
+        return metrics_within(self)
 
     def reset_metrics(self):
         for each in self.metrics:
@@ -339,6 +339,19 @@ class Fitting:
     def predict_on_batch(self, x):
         made = self.predict_step((map_structure(as_tensor, x),))
         return map_structure(lambda each: each.asnumpy(), made)
+
+
+def metrics_within(layer):
+    """The metrics among its attributes, and those of its layers; a network among these keeps its own for itself."""
+    found = metrics_of_attributes(layer)
+    for each in layer.sublayers:
+        held = metrics_of_attributes(each) if isinstance(each, Fitting) else []
+        found += [other for other in metrics_within(each) if other not in found and other not in held]
+    return found
+
+
+def metrics_of_attributes(layer):
+    return [value for name in layer._attributes if isinstance(value := getattr(layer, name, None), Metric)]
 
 
 def metrics_of(given, key, name, place, count):

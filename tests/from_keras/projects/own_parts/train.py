@@ -39,7 +39,12 @@ class Largest(keras.Metric):
 
 
 class Norm(layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.size = keras.metrics.Mean(name="size")
+
     def call(self, x):
+        self.size.update_state(ops.mean(ops.abs(x)))
         return ops.layer_normalization(x, epsilon=1e-3) + ops.rms_normalization(x) * ops.hard_tanh(x)
 
 
@@ -60,10 +65,13 @@ net = keras.Sequential(
     ]
 )
 net.set_weights([rng.normal(0, 0.4, w.shape) for w in net.get_weights()])
-net.compile(keras.optimizers.SGD(0.05), Bent(), metrics=[Largest()])
+rates = keras.optimizers.schedules.ExponentialDecay(0.05, decay_steps=3, decay_rate=0.7)
+net.compile(keras.optimizers.Adam(rates, gradient_accumulation_steps=2), Bent(), metrics=[Largest()])
 history = net.fit(x, y, batch_size=6, epochs=3, shuffle=False, verbose=0)
 print({name: [f"{value:.4f}" for value in values] for name, values in sorted(history.history.items())})
 print(f"{float(ops.mean(net.layers[0].kernel)):.5f}", net.metrics_names, f"{float(sum(net.losses)):.5f}")
+made = keras.Sequential.from_config(net.get_config())
+print([each["class_name"] for each in net.get_config()["layers"]], len(made.weights))
 row = ops.array([-1.5, 0.5, 2.0, 8.0])
 for made in (ops.cbrt(row), ops.exp2(row), ops.trunc(row), ops.hypot(row, 2.0), ops.deg2rad(row), ops.fliplr(ops.ones((2, 2)))):
     print(np.round(ops.convert_to_numpy(made), 4).tolist())

@@ -97,14 +97,14 @@ class Fitting:
     def metrics(self):
         own = list(self._own_metrics())
         compiled = [metric for _, metric, _, _ in self._named_metrics or []]
-        tracker = [self.loss_tracker_] if self.losses_ is not None or not own else []
+        tracker = [self.loss_tracker_] if "_compiled_with" in self.__dict__ or not own else []
         return tracker + compiled + list(self._part_losses.values()) + own
 
     @property
     def metrics_names(self):
         """Keras has one name for all metrics that `compile` was given."""
         own = list(self._own_metrics())
-        names = ["loss"] if self.losses_ is not None or not own else []
+        names = ["loss"] if "_compiled_with" in self.__dict__ or not own else []
         names += ["compile_metrics"] if any(each for each in self._given_metrics or ()) else []
         return names + [each.name for each in [*self._part_losses.values(), *own]]
 

@@ -16,6 +16,8 @@ def same(home: str, names: str, prefix: str = "", suffix: str = "") -> None:
 
 
 same("keras", "Model Sequential Input")
+for name in ("Model", "Sequential"):
+    rule(f"keras.{name}.from_config", to=f"compat.{name}.from_config", like=f"compat.{name}.from_config")
 rule(
     "keras.models.model_from_json",
     missing="a network's configuration can't be read without Keras",

@@ -70,8 +70,9 @@ net.compile(keras.optimizers.Adam(rates, gradient_accumulation_steps=2), Bent(),
 history = net.fit(x, y, batch_size=6, epochs=3, shuffle=False, verbose=0)
 print({name: [f"{value:.4f}" for value in values] for name, values in sorted(history.history.items())})
 print(f"{float(ops.mean(net.layers[0].kernel)):.5f}", net.metrics_names, f"{float(sum(net.losses)):.5f}")
-made = keras.Sequential.from_config(net.get_config())
-print([each["class_name"] for each in net.get_config()["layers"]], len(made.weights))
+plain = keras.Sequential([keras.Input((3,)), layers.Dense(4, activation="relu"), layers.Dense(2)])
+made = keras.Sequential.from_config(plain.get_config())
+print([each["class_name"] for each in plain.get_config()["layers"]], len(made.weights))
 row = ops.array([-1.5, 0.5, 2.0, 8.0])
 for made in (ops.cbrt(row), ops.exp2(row), ops.trunc(row), ops.hypot(row, 2.0), ops.deg2rad(row), ops.fliplr(ops.ones((2, 2)))):
     print(np.round(ops.convert_to_numpy(made), 4).tolist())

@@ -191,7 +191,7 @@ def clone_model(model, input_tensors=None, clone_function=None, **_):
 
 def built_as(model, made, flags):
     """With its weights, where the network has them; a network of somebody's own makes them when it is called."""
-    samples = model._called_with if isinstance(model, Layer) else model
+    samples = model.__dict__.get("_called_with") if isinstance(model, Layer) else model
     if samples is not None and not (getattr(made, "graph", None) or made.weights):
         made(*zeros_for(samples))
     for each, flag in zip(layers_within(made), flags):

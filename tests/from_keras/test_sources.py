@@ -346,3 +346,28 @@ def test_assigning_to_a_part_of_a_variable_is_a_finding_and_to_one_of_a_list_is_
         assert "a part of a variable" in convert_source(f"{head}{part}\n").findings[0].message, part
     made = convert_source(f"{head}net.weights[0].assign(x)\nheld[i].assign_add(g)\n")
     assert made.findings == () and "ms_keras.assign_add(held[i], g)" in made.main
+
+
+def test_load_model_of_a_file_that_the_script_does_not_save_is_a_finding() -> None:
+    made = convert_source("import keras\nnet = keras.models.load_model('bought.keras')\n")
+    (found,) = made.findings
+    assert "is not written by this script" in found.message and "load_weights" in found.advice
+
+
+@pytest.mark.parametrize("saving", ["net.save('a.keras')", "keras.callbacks.ModelCheckpoint('a.keras')"])
+def test_load_model_of_a_file_that_the_script_saves_is_converted(saving: str) -> None:
+    made = convert_source(
+        f"import keras\nnet = keras.Sequential()\n{saving}\nnet = keras.saving.load_model('a.keras')\n"
+    )
+    assert made.findings == () and "ms_keras.load_model('a.keras')" in made.main
+
+
+def test_a_method_that_a_data_set_s_helper_has_not_is_a_finding_wherever_the_data_set_comes_from() -> None:
+    code = """import tensorflow as tf
+
+rows = tf.data.Dataset.from_generator(make, output_types=tf.float32).batch(2)
+kept = rows.rejection_resample(len, [0.5, 0.5])
+count = rows.cardinality().numpy()
+"""
+    made = convert_source(code)
+    assert [found.line for found in made.findings] == [4]

@@ -26,6 +26,10 @@ MODULES = (
     ),
     *(f"tensorflow.{name}" for name in "config data image io linalg math nn random strings train".split()),
 )
+DATA_SETS = ("tensorflow.data.Dataset", "tensorflow.data.TextLineDataset", "tensorflow.data.TFRecordDataset")
+NO_DATA_SETS = (
+    "as_numpy_iterator cardinality element_spec get_single_element reduce".split()
+)  # what gives something else
 VARIABLE = frozenset({"tensorflow.Variable", "keras.Variable"})
 
 
@@ -107,6 +111,8 @@ def call_result(qual: str, arguments: int) -> Type:
         return TENSOR
     if name[:1].isupper() and qual != "keras.Input":
         return instance(qual)
+    if home in DATA_SETS and name not in NO_DATA_SETS:
+        return instance(home)
     is_function = home in ("tensorflow", "tensorflow.nn", "tensorflow.random", "tensorflow.image")
     return TENSOR if is_function and name not in PLAIN else UNKNOWN
 
@@ -120,7 +126,7 @@ def network_call_result(qual: str, given: Type = UNKNOWN) -> Type:
 
 
 def object_method(qual: str, name: str, arguments: int) -> Type:
-    return instance(qual) if qual.startswith("tensorflow.data.") else UNKNOWN
+    return instance(qual) if qual.startswith("tensorflow.data.") and name not in NO_DATA_SETS else UNKNOWN
 
 
 def object_attribute(qual: str, name: str) -> Type:

@@ -14,9 +14,14 @@ OTHERS = {
     "tensorflow.io.read_file": "read_file",
     "keras.utils.Sequence": "PyDataset",
     "keras.preprocessing.sequence.pad_sequences": "pad_sequences",
+    "keras.preprocessing.sequence.TimeseriesGenerator": "TimeseriesGenerator",
     "keras.preprocessing.image_dataset_from_directory": "image_dataset_from_directory",
     "keras.preprocessing.timeseries_dataset_from_array": "timeseries_dataset_from_array",
     "keras.utils.clear_session": "clear_session",
+    "keras.utils.custom_object_scope": "no_context",  # load_model looks into the project's own modules
+    "keras.utils.CustomObjectScope": "no_context",
+    "keras.saving.custom_object_scope": "no_context",
+    "keras.saving.CustomObjectScope": "no_context",
     "tensorflow.train.Checkpoint": "Checkpoint",
     "tensorflow.train.CheckpointManager": "CheckpointManager",
     "tensorflow.train.latest_checkpoint": "latest_checkpoint",
@@ -52,3 +57,9 @@ for api, helper in OTHERS.items():
     _add(api, helper)
 for api, why in LEFT_OUT.items():
     rule(api, missing=why, strategy="not needed", advice="leave it out, or use mindspore.SummaryRecord or MindInsight")
+for name in "BytesList FloatList Int64List Feature Features Example".split():
+    _add(f"tensorflow.train.{name}", name)
+_add("tensorflow.train.Example.FromString", "Example.FromString")
+for name in "TFRecordWriter FixedLenFeature parse_single_example decode_raw serialize_tensor parse_tensor".split():
+    _add(f"tensorflow.io.{name}", name)
+_add("tensorflow.data.TFRecordDataset", "TFRecordDataset")

@@ -87,7 +87,7 @@ for form in (Form.CALL, Form.UNKNOWN):
     for name in ("assign", "assign_add", "assign_sub"):
         rule(f"tensorflow.Tensor.{name}", to=f"compat.{name}", args="self", form=form)(refuse_parts)
 rule("tensorflow.data.Dataset", to="compat.Dataset", like="compat.Dataset")
-for name in "from_tensor_slices from_tensors from_generator range zip".split():
+for name in "from_tensor_slices from_tensors from_generator range zip choose_from_datasets".split():
     rule(f"tensorflow.data.Dataset.{name}", to=f"compat.Dataset.{name}", like=f"compat.Dataset.{name}")
 rule("tensorflow.data.AUTOTUNE", to="None", like="None")
 rule("tensorflow.newaxis", to="None", like="None")

@@ -61,6 +61,12 @@ RENAMED = {
     "full": "tf_fill",
     "dot": "tf_matmul",
 }
+NUMPY = """
+exp2 cbrt hypot deg2rad rad2deg fabs trunc isposinf isneginf isin fliplr flipud append kron vdot layer_normalization
+rms_normalization dot_product_attention nansum nanmean nanmax nanmin fori_loop scan switch select dtype
+"""
+ACTIVATIONS = "hard_tanh hard_shrink soft_shrink tanh_shrink threshold squareplus sparse_plus sparse_sigmoid sparsemax"
+LOSSES = "categorical_crossentropy sparse_categorical_crossentropy"
 KEYWORDS = {  # Keras' parameter names -> the helper's, where they differ
     "reshape": "x=tensor newshape=shape",
     "transpose": "x=a axes=perm",
@@ -99,6 +105,8 @@ RANDOM = {
     "shuffle": "random_shuffle",
     "SeedGenerator": "SeedGenerator",
     "dropout": "tf_dropout",
+    "randint": "random_integers",
+    "categorical": "random_choices",
 }
 
 
@@ -110,6 +118,18 @@ for name in SAME.split():
     rule(f"keras.ops.{name}", to=f"compat.tf_{name}", like=f"compat.tf_{name}", rename=_renamed(name))
 for name, helper in RENAMED.items():
     rule(f"keras.ops.{name}", to=f"compat.{helper}", like=f"compat.{helper}", rename=_renamed(name))
+for name in NUMPY.split():
+    rule(f"keras.ops.{name}", to=f"compat.ops_{name}", like=f"compat.ops_{name}")
+for name in ACTIVATIONS.split():
+    rule(f"keras.ops.{name}", to=f"compat.{name}", like=f"compat.{name}")
+for name in LOSSES.split():
+    rule(
+        f"keras.ops.{name}",
+        to=f"compat.{name}",
+        args="target output from_logits axis",
+        rename={"target": "y_true", "output": "y_pred"},
+        positional=2,  # the losses of the same name have more options in between
+    )
 rule(
     "keras.ops.moments",
     to="compat.tf_moments",

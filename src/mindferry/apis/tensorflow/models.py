@@ -1,7 +1,9 @@
 """Networks and what goes into them: models, losses, metrics, optimizers, callbacks, initializers."""
 
+import ast
 import re
 
+from .._call import Call
 from .._rule import rule
 from ._options import check_options
 
@@ -14,20 +16,49 @@ def same(home: str, names: str, prefix: str = "", suffix: str = "") -> None:
 
 
 same("keras", "Model Sequential Input")
-for name, what in (("load_model", "a saved network"), ("model_from_json", "a network's configuration")):
-    rule(
-        f"keras.models.{name}",
-        missing=f"{what} can't be read without Keras",
-        strategy="equivalent",
-        advice="build the network with its code, then `model.load_weights(path)` with the same path: a converted `save` writes the "
-        "weights there; a file of Keras' own is brought by `mindferry weights convert model.keras -o model.ckpt`",
-    )
+for name in ("Model", "Sequential"):
+    rule(f"keras.{name}.from_config", to=f"compat.{name}.from_config", like=f"compat.{name}.from_config")
 rule(
-    "keras.models.clone_model",
-    missing="a network is not put together a second time from its layers",
+    "keras.models.model_from_json",
+    missing="a network's configuration can't be read without Keras",
     strategy="equivalent",
-    advice="call the function that builds the network once more",
+    advice="build the network with its code, then `model.load_weights(path)` with the same path: a converted `save` writes the "
+    "weights there; a file of Keras' own is brought by `mindferry weights convert model.keras -o model.ckpt`",
 )
+rule("keras.models.save_model", to="compat.save_network", like="compat.save_network")
+
+
+@rule("keras.models.clone_model", to="compat.clone_model", like="compat.clone_model")
+def clone_model(call: Call) -> None:
+    for name in ("input_tensors", "clone_function"):
+        if call.literal(name) is not None:
+            call.leave(
+                f"a network is cloned without {name} only", "call the function that builds the network once more"
+            )
+            return
+
+
+@rule("keras.models.load_model", to="compat.load_model", like="compat.load_model")
+def load_model(call: Call) -> None:
+    """Of a file that the script itself saves. Any other may have been written by Keras, which can't be read without it."""
+    if not saves_networks(call.reading.source.tree):
+        call.leave(
+            "the file that it reads is not written by this script, and one of Keras' own can't be read without Keras",
+            "build the network with its code, then `model.load_weights(path)` with the same path: a converted `save` writes the "
+            "weights there; a file of Keras' own is brought by `mindferry weights convert model.keras -o model.ckpt`",
+        )
+
+
+def saves_networks(tree: ast.Module) -> bool:
+    """Whether the text saves a network: `model.save(path)`, `save_model`, or a ModelCheckpoint."""
+    names = {
+        node.attr if isinstance(node, ast.Attribute) else node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute | ast.Name)
+    }
+    return bool(names & {"save", "save_model", "ModelCheckpoint"})
+
+
 same(
     "keras.losses",
     "Loss MeanSquaredError MeanAbsoluteError MeanAbsolutePercentageError MeanSquaredLogarithmicError LogCosh Hinge SquaredHinge "
@@ -47,6 +78,12 @@ for short, full in (
     ("mae", "mean_absolute_error"),
     ("KLD", "kl_divergence"),
     ("kld", "kl_divergence"),
+    ("kullback_leibler_divergence", "kl_divergence"),
+    ("logcosh", "log_cosh"),
+    ("MAPE", "mean_absolute_percentage_error"),
+    ("mape", "mean_absolute_percentage_error"),
+    ("MSLE", "mean_squared_logarithmic_error"),
+    ("msle", "mean_squared_logarithmic_error"),
 ):
     rule(f"keras.losses.{short}", to=f"compat.{full}", like=f"compat.{full}")
 same(
@@ -57,7 +94,9 @@ same(
     "RecallAtPrecision SensitivityAtSpecificity SpecificityAtSensitivity PearsonCorrelation ConcordanceCorrelation "
     "pearson_correlation concordance_correlation binary_accuracy categorical_accuracy sparse_categorical_accuracy "
     "top_k_categorical_accuracy sparse_top_k_categorical_accuracy mean_squared_error mean_absolute_error binary_crossentropy "
-    "categorical_crossentropy sparse_categorical_crossentropy",
+    "categorical_crossentropy sparse_categorical_crossentropy binary_focal_crossentropy categorical_focal_crossentropy "
+    "categorical_hinge hinge squared_hinge huber kl_divergence log_cosh mean_absolute_percentage_error "
+    "mean_squared_logarithmic_error poisson",
 )
 same(
     "keras.metrics",
@@ -79,7 +118,8 @@ same(
 )
 same(
     "keras.callbacks",
-    "Callback History LambdaCallback EarlyStopping ReduceLROnPlateau LearningRateScheduler ModelCheckpoint CSVLogger TerminateOnNaN TensorBoard",
+    "Callback History LambdaCallback EarlyStopping ReduceLROnPlateau LearningRateScheduler ModelCheckpoint CSVLogger TerminateOnNaN TensorBoard "
+    "BackupAndRestore",
 )
 same(
     "keras.activations",
@@ -89,12 +129,18 @@ same(
 )
 rule("keras.activations.swish", to="compat.silu", like="compat.silu")
 rule("keras.activations.get", to="compat.get_activation", like="compat.get_activation")
-same("keras.regularizers", "L1 L2 L1L2")
+same("keras.regularizers", "Regularizer L1 L2 L1L2")
 same("keras.regularizers", "OrthogonalRegularizer")
 for short, full in (("l1", "L1"), ("l2", "L2"), ("l1_l2", "L1L2"), ("get", "get_regularizer")):
     rule(f"keras.regularizers.{short}", to=f"compat.{full}", like=f"compat.{full}")
-same("keras.constraints", "MaxNorm NonNeg UnitNorm MinMaxNorm")
-for short, full in (("max_norm", "MaxNorm"), ("maxnorm", "MaxNorm"), ("non_neg", "NonNeg"), ("unit_norm", "UnitNorm")):
+same("keras.constraints", "Constraint MaxNorm NonNeg UnitNorm MinMaxNorm")
+for short, full in (
+    ("max_norm", "MaxNorm"),
+    ("maxnorm", "MaxNorm"),
+    ("non_neg", "NonNeg"),
+    ("unit_norm", "UnitNorm"),
+    ("min_max_norm", "MinMaxNorm"),
+):
     rule(f"keras.constraints.{short}", to=f"compat.{full}", like=f"compat.{full}")
 INITIALIZERS = (
     "Initializer Zeros Ones Constant RandomNormal TruncatedNormal RandomUniform Orthogonal VarianceScaling GlorotUniform "

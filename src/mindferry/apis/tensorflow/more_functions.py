@@ -39,6 +39,8 @@ RENAMED = {
     "tensorflow.debugging.check_numerics": "check_numerics",
     "tensorflow.debugging.assert_all_finite": "check_numerics",
     "tensorflow.debugging.assert_shapes": "assert_shapes",
+    "tensorflow.normalize": "tf_unit_and_norm",
+    "tensorflow.accumulate_n": "tf_add_n",
     "tensorflow.recompute_grad": "plain_function",
     "tensorflow.nest.is_nested": "is_nested",
     "tensorflow.nest.pack_sequence_as": "pack_sequence_as",

@@ -6,7 +6,7 @@ from mindspore import ops
 
 from .graph import symbolic
 from .products import product
-from .tensors import as_tensor, is_number
+from .tensors import Made, as_tensor, is_number
 
 
 @symbolic
@@ -242,7 +242,35 @@ def get_activation(given):
     return given
 
 
-class L1L2:
+class Regularizer(Made):
+    """What somebody's own regularizer stands on."""
+
+    def __call__(self, x):
+        return as_tensor(0.0)
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+    def get_config(self):
+        raise NotImplementedError(f"{type(self).__name__} has no get_config")
+
+
+class Constraint(Made):
+    """What somebody's own constraint stands on."""
+
+    def __call__(self, w):
+        return w
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+    def get_config(self):
+        return {}
+
+
+class L1L2(Made):
     """keras.regularizers: what a weight adds to the loss."""
 
     def __init__(self, l1=0.0, l2=0.0):
@@ -266,7 +294,7 @@ def L2(l2=0.01):
     return L1L2(l2=l2)
 
 
-class OrthogonalRegularizer:
+class OrthogonalRegularizer(Made):
     def __init__(self, factor=0.01, mode="rows"):
         self.factor, self.mode = factor, mode
 
@@ -285,7 +313,7 @@ def get_regularizer(given):
     return given() if isinstance(given, type) else given
 
 
-class MaxNorm:
+class MaxNorm(Made):
     """keras.constraints: what a weight is held to after each update."""
 
     def __init__(self, max_value=2, axis=0):
@@ -296,12 +324,12 @@ class MaxNorm:
         return w * (ops.clamp(norms, 0.0, float(self.max_value)) / (1e-7 + norms))
 
 
-class NonNeg:
+class NonNeg(Made):
     def __call__(self, w):
         return ops.relu(w)
 
 
-class UnitNorm:
+class UnitNorm(Made):
     def __init__(self, axis=0):
         self.axis = axis
 
@@ -309,7 +337,7 @@ class UnitNorm:
         return w / (1e-7 + ops.sqrt(ops.sum(ops.square(w), self.axis, True)))
 
 
-class MinMaxNorm:
+class MinMaxNorm(Made):
     def __init__(self, min_value=0.0, max_value=1.0, rate=1.0, axis=0):
         self.min_value, self.max_value, self.rate, self.axis = min_value, max_value, rate, axis
 

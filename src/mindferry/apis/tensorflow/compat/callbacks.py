@@ -267,7 +267,7 @@ class LearningRateScheduler(Callback):
 
 
 class ModelCheckpoint(Watcher):
-    """Saves the weights; the network itself is code."""
+    """Saves the weights, or the network with them."""
 
     def __init__(
         self,
@@ -288,6 +288,7 @@ class ModelCheckpoint(Watcher):
             save_best_only,
             save_freq,
         )
+        self.save_weights_only = save_weights_only
         self.best = self.best if initial_value_threshold is None else initial_value_threshold
         self.seen, self.epoch_number = 0, 0
 
@@ -311,7 +312,10 @@ class ModelCheckpoint(Watcher):
             self.best = value
         path = self.filepath.format(epoch=epoch + 1, batch=batch + 1, **(logs or {}))
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        self.model.save_weights(path)
+        if self.save_weights_only:
+            self.model.save_weights(path)
+        else:
+            self.model.save(path)
 
 
 class CSVLogger(Callback):

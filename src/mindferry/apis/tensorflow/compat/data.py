@@ -4,7 +4,7 @@ import numpy as np
 from mindspore import Tensor
 
 from .random_values import Chance
-from .tensors import as_tensor, flat, map_structure, numpy_of, to_numpy
+from .tensors import as_tensor, dtype_name, flat, map_structure, numpy_of, to_numpy
 
 
 class Dataset:
@@ -94,24 +94,23 @@ class Dataset:
         self, map_func, cycle_length=None, block_length=1, num_parallel_calls=None, deterministic=None, name=None
     ):
         def make():
-            waiting, source = [], iter(self)
-            size = cycle_length or 4
-            while True:
-                while len(waiting) < size and source is not None:
-                    each = next(source, None)
-                    if each is None:
+            slots, source, place, given = [None] * (cycle_length or 4), iter(self), 0, 0
+            while source is not None or any(each is not None for each in slots):
+                if slots[place] is None and source is not None:
+                    each = next(source, self)
+                    if each is self:
                         source = None
-                        break
-                    waiting.append(iter(map_func(*each) if isinstance(each, tuple) else map_func(each)))
-                if not waiting:
-                    return
-                for current in list(waiting):
-                    for _ in range(block_length):
-                        try:
-                            yield next(current)
-                        except StopIteration:
-                            waiting.remove(current)
-                            break
+                    else:
+                        slots[place] = iter(map_func(*each) if isinstance(each, tuple) else map_func(each))
+                    continue
+                found = self if slots[place] is None else next(slots[place], self)
+                if found is self:  # nothing is left: the place gets another one when its turn comes
+                    slots[place], given = None, block_length
+                else:
+                    yield found
+                    given += 1
+                if given >= block_length:
+                    place, given = (place + 1) % len(slots), 0
 
         return Dataset(make)
 
@@ -214,10 +213,101 @@ class Dataset:
 
         return Dataset(make)
 
+    def scan(self, initial_state, scan_func, name=None):
+        def make():
+            state = map_structure(as_tensor, initial_state)
+            for each in self:
+                state, made = scan_func(state, *each) if isinstance(each, tuple) else scan_func(state, each)
+                yield map_structure(as_tensor, made)
+
+        return Dataset(make, self.count)
+
+    def take_while(self, predicate, name=None):
+        def make():
+            for each in self:
+                if not bool(predicate(*each) if isinstance(each, tuple) else predicate(each)):
+                    return
+                yield each
+
+        return Dataset(make)
+
+    def unique(self, name=None):
+        def make():
+            seen = set()
+            for each in self:
+                key = np.asarray(numpy_of(each)).tobytes()
+                if key not in seen:
+                    seen.add(key)
+                    yield each
+
+        return Dataset(make)
+
+    def rebatch(self, batch_size, drop_remainder=False, name=None):
+        return self.unbatch().batch(batch_size, drop_remainder)
+
+    def group_by_window(self, key_func, reduce_func, window_size=None, window_size_func=None, name=None):
+        """What has the same key is gathered, and handed on when there is enough of it; the rest comes by its keys' order."""
+
+        def make():
+            groups = {}
+            for each in self:
+                key = int(key_func(*each) if isinstance(each, tuple) else key_func(each))
+                rows = groups.setdefault(key, [])
+                rows.append(each)
+                if len(rows) >= int(window_size_func(key) if window_size is None else window_size):
+                    yield from reduce_func(as_tensor(np.int64(key)), from_rows(groups.pop(key)))
+            for key in sorted(groups):
+                yield from reduce_func(as_tensor(np.int64(key)), from_rows(groups[key]))
+
+        return Dataset(make)
+
+    def bucket_by_sequence_length(
+        self,
+        element_length_func,
+        bucket_boundaries,
+        bucket_batch_sizes,
+        padded_shapes=None,
+        padding_values=None,
+        pad_to_bucket_boundary=False,
+        no_padding=False,
+        drop_remainder=False,
+        name=None,
+    ):
+        if pad_to_bucket_boundary:
+            raise ValueError("pad_to_bucket_boundary is not known here: give padded_shapes")
+
+        def bucket_of(*each):
+            length = int(element_length_func(*each))
+            return sum(length >= boundary for boundary in bucket_boundaries)
+
+        def join(key, rows):
+            size = bucket_batch_sizes[int(key)]
+            if no_padding:
+                return rows.batch(size, drop_remainder)
+            return rows.padded_batch(size, padded_shapes, padding_values, drop_remainder)
+
+        return self.group_by_window(bucket_of, join, window_size_func=lambda key: bucket_batch_sizes[key])
+
+    @staticmethod
+    def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
+        def make():
+            sources = [iter(each) for each in datasets]
+            for choice in choice_dataset:
+                found = next(sources[int(choice)], sources)
+                if found is not sources:
+                    yield found
+                elif stop_on_empty_dataset:
+                    return
+
+        return Dataset(make)
+
+    def snapshot(self, path=None, **_):
+        return self
+
     def reduce(self, initial_state, reduce_func, name=None):
         state = map_structure(as_tensor, initial_state)
         for each in self:
-            state = reduce_func(state, each)
+            state = map_structure(as_tensor, reduce_func(state, each))
         return state
 
     def prefetch(self, buffer_size=None, name=None):
@@ -256,6 +346,9 @@ class TensorSpec:
     def __init__(self, shape=None, dtype="float32", name=None):
         self.shape, self.dtype, self.name = shape, dtype, name
 
+    def __repr__(self):
+        return f"TensorSpec(shape={self.shape}, dtype=tf.{dtype_name(self.dtype)}, name={self.name!r})"
+
 
 def listed(tensors):
     """Tuples and tables hold several tensors; a list is one."""
@@ -270,6 +363,10 @@ def listed(tensors):
 def slices_of(value):
     value = value.asnumpy() if isinstance(value, Tensor) else value.to_numpy() if hasattr(value, "to_numpy") else value
     return np.asarray(numpy_of(as_tensor(value))) if isinstance(value, list) else np.asarray(value)
+
+
+def from_rows(rows):
+    return Dataset(lambda: iter(rows), len(rows))
 
 
 def flat_datasets(parts):
@@ -333,4 +430,4 @@ def padded(rows, shapes, values):
 def windowed(rows):
     if isinstance(rows[0], tuple):
         return tuple(windowed(list(part)) for part in zip(*rows))
-    return Dataset(lambda: iter(rows), len(rows))
+    return from_rows(rows)

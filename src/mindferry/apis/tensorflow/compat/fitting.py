@@ -71,6 +71,13 @@ class Fitting:
         auto_scale_loss=True,
         **_,
     ):
+        self.__dict__["_compiled_with"] = {
+            "optimizer": optimizer,
+            "loss": loss,
+            "loss_weights": loss_weights,
+            "metrics": metrics,
+            "weighted_metrics": weighted_metrics,
+        }
         self.__dict__["optimizer"] = get_optimizer(optimizer)
         self.__dict__["loss"] = loss
         self.__dict__["losses_"] = (
@@ -90,15 +97,19 @@ class Fitting:
     def metrics(self):
         own = list(self._own_metrics())
         compiled = [metric for _, metric, _, _ in self._named_metrics or []]
-        tracker = [self.loss_tracker_] if self.losses_ is not None or not own else []
-        return tracker + own + compiled + list(self._part_losses.values())
+        tracker = [self.loss_tracker_] if "_compiled_with" in self.__dict__ or not own else []
+        return tracker + compiled + list(self._part_losses.values()) + own
 
     @property
     def metrics_names(self):
-        return [each.name for each in self.metrics]
+        """Keras has one name for all metrics that `compile` was given."""
+        own = list(self._own_metrics())
+        names = ["loss"] if "_compiled_with" in self.__dict__ or not own else []
+        names += ["compile_metrics"] if any(each for each in self._given_metrics or ()) else []
+        return names + [each.name for each in [*self._part_losses.values(), *own]]
 
     def _own_metrics(self):
-        return [value for name in self._attributes if isinstance(value := getattr(self, name, None), Metric)]
+        return metrics_within(self)
 
     def reset_metrics(self):
         for each in self.metrics:
@@ -232,7 +243,7 @@ class Fitting:
         listeners = Callbacks(callbacks, self, {"epochs": epochs, "steps": data.count, "verbose": verbose}, verbose)
         self.__dict__["stop_training"], logs = False, {}
         listeners.call("on_train_begin")
-        for epoch in range(initial_epoch, epochs):
+        for epoch in range(self.__dict__.pop("resumed_epoch", initial_epoch), epochs):
             self.reset_metrics()
             listeners.call("on_epoch_begin", epoch)
             for step, batch in enumerate(data.epoch()):
@@ -328,6 +339,19 @@ class Fitting:
     def predict_on_batch(self, x):
         made = self.predict_step((map_structure(as_tensor, x),))
         return map_structure(lambda each: each.asnumpy(), made)
+
+
+def metrics_within(layer):
+    """The metrics among its attributes, and those of its layers; a network among these keeps its own for itself."""
+    found = metrics_of_attributes(layer)
+    for each in layer.sublayers:
+        held = metrics_of_attributes(each) if isinstance(each, Fitting) else []
+        found += [other for other in metrics_within(each) if other not in found and other not in held]
+    return found
+
+
+def metrics_of_attributes(layer):
+    return [value for name in layer._attributes if isinstance(value := getattr(layer, name, None), Metric)]
 
 
 def metrics_of(given, key, name, place, count):

@@ -1,6 +1,7 @@
 """Keras' initializers: how a weight gets its first value."""
 
 import math
+import random
 import re
 
 import mindspore as ms
@@ -8,7 +9,7 @@ import numpy as np
 from mindspore import Tensor
 
 from .random_values import Chance, truncated_numbers
-from .tensors import as_tensor, dtype_name
+from .tensors import Made, as_tensor, dtype_name
 
 
 def fans(shape):
@@ -23,7 +24,7 @@ def fans(shape):
     return shape[-2] * field, shape[-1] * field
 
 
-class Initializer:
+class Initializer(Made):
     def __call__(self, shape, dtype="float32", **_):
         shape = tuple(int(each) for each in shape)
         return Tensor(np.asarray(self.values(shape)).astype(dtype_name(dtype or "float32")))
@@ -58,9 +59,16 @@ class Constant(Initializer):
         return np.broadcast_to(value, shape).copy()
 
 
+def drawn_seed(seed):
+    """Keras draws a seed that is not given from Python's own generator, with which the program may go on."""
+    if seed is None:
+        random.randint(1, 10**9)
+    return seed
+
+
 class RandomNormal(Initializer):
     def __init__(self, mean=0.0, stddev=0.05, seed=None):
-        self.mean, self.stddev, self.seed = mean, stddev, seed
+        self.mean, self.stddev, self.seed = mean, stddev, drawn_seed(seed)
 
     def values(self, shape):
         return Chance.generator.normal(self.mean, self.stddev, shape)
@@ -73,7 +81,7 @@ class TruncatedNormal(RandomNormal):
 
 class RandomUniform(Initializer):
     def __init__(self, minval=-0.05, maxval=0.05, seed=None):
-        self.minval, self.maxval, self.seed = minval, maxval, seed
+        self.minval, self.maxval, self.seed = minval, maxval, drawn_seed(seed)
 
     def values(self, shape):
         return Chance.generator.uniform(self.minval, self.maxval, shape)
@@ -81,7 +89,7 @@ class RandomUniform(Initializer):
 
 class Orthogonal(Initializer):
     def __init__(self, gain=1.0, seed=None):
-        self.gain, self.seed = gain, seed
+        self.gain, self.seed = gain, drawn_seed(seed)
 
     def values(self, shape):
         rows, columns = math.prod(shape[:-1]), shape[-1]
@@ -101,7 +109,7 @@ class IdentityInitializer(Initializer):
 
 class VarianceScaling(Initializer):
     def __init__(self, scale=1.0, mode="fan_in", distribution="truncated_normal", seed=None):
-        self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
+        self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, drawn_seed(seed)
 
     def values(self, shape):
         inputs, outputs = fans(shape)

@@ -13,14 +13,26 @@ from .initializers import get_initializer, initial_value, snake_case
 from .nested_gradients import graph_gradients, is_taken_again, rehearse, take_gradients
 from .random_values import Chance
 from .row_gradients import gradients_by_rows, penalised
-from .tensors import Calls, Names, as_dtype, as_tensor, assign, dtype_name, flat, is_float, make_variable, map_structure
+from .tensors import (
+    Calls,
+    Made,
+    Names,
+    as_dtype,
+    as_tensor,
+    assign,
+    dtype_name,
+    flat,
+    is_float,
+    make_variable,
+    map_structure,
+)
 
 
 def shape_of(value):
     return map_structure(lambda each: tuple(each.shape) if hasattr(each, "shape") else None, value)
 
 
-class Layer(nn.Cell):
+class Layer(Made, nn.Cell):
     def __init__(self, *, activity_regularizer=None, trainable=True, dtype=None, autocast=True, name=None, **kwargs):
         super().__init__(auto_prefix=False)
         self.__dict__["_attributes"] = {}
@@ -101,6 +113,8 @@ class Layer(nn.Cell):
         args, kwargs, Calls.mode = self._with_mode(args, kwargs)
         if not Calls.depth:
             self._forget_losses()
+            if "_called_with" not in self.__dict__:
+                self.__dict__["_called_with"] = map_structure(sample_of, args)
         Calls.depth += 1
         try:
             self._ensure_built(args, kwargs)
@@ -297,7 +311,15 @@ class Layer(nn.Cell):
         return map_structure(lambda each: each.shape, self.output)
 
     def get_config(self):
-        return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
+        config = {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
+        if type(self).__module__ == Layer.__module__:  # somebody's own class says for itself what it was given
+            args, kwargs = self._made_with
+            given = inspect.signature(type(self).__init__).bind(self, *args, **kwargs)
+            given.apply_defaults()
+            own = dict(list(given.arguments.items())[1:])
+            more = own.pop("kwargs", {})
+            config |= {key: value for key, value in {**own, **more}.items() if key not in config}
+        return config
 
     @classmethod
     def from_config(cls, config):
@@ -305,6 +327,11 @@ class Layer(nn.Cell):
 
     def __repr__(self):
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
+
+
+def sample_of(value):
+    """What stands for a tensor that a layer was called with: its shape and type."""
+    return (tuple(value.shape), dtype_name(value.dtype)) if isinstance(value, Tensor) else value
 
 
 def map_shapes(function, shape):

@@ -15,6 +15,7 @@ from .activations import (
     relu,
     softmax,
 )
+from .initializers import drawn_seed
 from .layers_base import Layer
 from .products import einsum, product
 from .random_values import Chance, drawn_tensor, dropout_mask
@@ -231,6 +232,7 @@ class Dropout(Layer):
     def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
         super().__init__(**kwargs)
         self.rate, self.noise_shape, self.supports_masking = rate, noise_shape, True
+        self.seed = drawn_seed(seed) if rate else seed
 
     def call(self, inputs, training=False):
         if not training or not self.rate:

@@ -7,7 +7,7 @@ from .activations import log_softmax, softplus
 from .functions_math import softmax_cross_entropy_with_logits
 from .initializers import snake_case
 from .layers_shaping import unit_vectors
-from .tensors import as_tensor, is_float
+from .tensors import Made, as_tensor, is_float
 
 EPSILON = 1e-7
 
@@ -240,7 +240,7 @@ def reduced(values, reduction, mask=None, sample_weight=None):
     return total / values.size if values.ndim else total
 
 
-class Loss:
+class Loss(Made):
     def __init__(self, name=None, reduction="sum_over_batch_size", dtype=None):
         self.name = name or snake_case(type(self).__name__)
         self.reduction = "sum_over_batch_size" if reduction in ("auto", "mean") else reduction

@@ -21,14 +21,14 @@ from .losses import (
     sparse_categorical_crossentropy,
     squared_hinge,
 )
-from .tensors import Calls, Names, as_tensor, assign
+from .tensors import Calls, Made, Names, as_tensor, assign
 
 
 def numbers_of(value):
     return value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)
 
 
-class Metric:
+class Metric(Made):
     """`total` and `count` in double precision; a metric of one's own keeps what it likes."""
 
     def __init__(self, dtype=None, name=None):

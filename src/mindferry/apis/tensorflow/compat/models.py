@@ -7,6 +7,7 @@ from .fitting import Fitting
 from .graph import Graph, Input, InputOperation, KerasTensor
 from .layers_base import Layer
 from .layers_shaping import InputLayer
+from .network_files import clone_model, save_network
 from .saving import load_weights, save_weights
 from .tensors import Names, flat
 
@@ -97,6 +98,20 @@ class Model(Fitting, Layer):
         for line in lines:
             (print_fn or print)(line)
 
+    def get_config(self):
+        """Of a network that is put together from layers: `from_config` makes it once more."""
+        if self.graph is None:
+            return super().get_config()
+        layers = [
+            {"class_name": type(each).__name__.replace("InputOperation", "InputLayer"), "config": config_of(each)}
+            for each in ([self.first.node.operation] if hasattr(self, "stack") else []) + self.layers
+        ]
+        return NetworkConfig(self, {"name": self.name, "trainable": self.trainable, "layers": layers})
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return clone_model(config.model) if isinstance(config, NetworkConfig) else super().from_config(config)
+
     def save_weights(self, filepath, overwrite=True, **_):
         save_weights(self, filepath)
 
@@ -104,8 +119,21 @@ class Model(Fitting, Layer):
         load_weights(self, filepath)
 
     def save(self, filepath, overwrite=True, **_):
-        """The weights: the network itself is code."""
+        """The network for load_model, and the weights alone beside it."""
         save_weights(self, filepath)
+        save_network(self, filepath)
+
+
+class NetworkConfig(dict):
+    """What get_config gives, with the network that it is of."""
+
+    def __init__(self, model, values):
+        super().__init__(values)
+        self.model = model
+
+
+def config_of(layer):
+    return layer.get_config() if isinstance(layer, Layer) else {"name": layer.name}
 
 
 def callable_with_zeros(model, input_shape):

@@ -8,10 +8,10 @@ from mindspore import Tensor, ops
 
 from .initializers import snake_case
 from .row_gradients import map_rows, squared
-from .tensors import Names, as_tensor, assign
+from .tensors import Made, Names, as_tensor, assign
 
 
-class Optimizer:
+class Optimizer(Made):
     """What the optimizers share: the step counter, the learning rate, decay and clipping."""
 
     def __init__(
@@ -50,7 +50,9 @@ class Optimizer:
 
     @property
     def learning_rate(self):
-        return self._rate if not callable(self._rate) or isinstance(self._rate, Tensor) else self._rate(self.iterations)
+        if not callable(self._rate) or isinstance(self._rate, Tensor):
+            return self._rate
+        return self._rate(as_tensor(np.int64(self.calls)) if self.gradient_accumulation_steps else self.iterations)
 
     @learning_rate.setter
     def learning_rate(self, value):
@@ -113,6 +115,7 @@ class Optimizer:
             constraint = getattr(variable, "constraint", None)
             if constraint is not None:
                 assign(variable, constraint(variable))
+        self.calls += 1
         if gradients is not None:
             assign(self.iterations, self.step_number)
 
@@ -135,9 +138,8 @@ class Optimizer:
         count = self.gradient_accumulation_steps
         if not count:
             return gradients
-        self.calls += 1
         totals = [self.slots(each, "gradient_accumulator")[0] for each in variables]
-        if self.calls % count:
+        if (self.calls + 1) % count:
             for total, gradient in zip(totals, gradients):
                 ops.assign(total, total + gradient)
             return None

@@ -1,11 +1,14 @@
 """Weights in files, under the names that Keras gives them: `layers/dense/vars/0`."""
 
 import os
+import shutil
+import tempfile
 
 import mindspore as ms
 
 from .initializers import snake_case
 from .layers_base import Layer
+from .network_files import read_network, weights_in
 from .tensors import assign
 
 
@@ -62,12 +65,31 @@ def save_weights(model, filepath):
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     named = [{"name": place, "data": ms.Tensor(each.asnumpy())} for place, each in weight_places(model).items()]
     ms.save_checkpoint(named, path)
+    if path != str(filepath):  # the project may look for the file, copy or remove it
+        shutil.copyfile(path, filepath)
+
+
+def is_copied_checkpoint(filepath):
+    """Whether `save_weights` wrote it under the name that the project gave: it is neither HDF5 nor a zip, as Keras' own are."""
+    if not os.path.isfile(filepath) or str(filepath).endswith(".ckpt"):
+        return False
+    with open(filepath, "rb") as file:
+        return file.read(4) not in (b"\x89HDF", b"PK\x03\x04")
 
 
 def load_weights(model, filepath):
     """Files that keep only an order call the weights `3:dense/kernel`."""
+    kept = read_network(filepath)
+    if kept is not None:
+        model.set_weights(weights_in(kept))
+        return
     path = checkpoint_path(filepath)
-    found = {name: each.asnumpy() for name, each in ms.load_checkpoint(path).items()}
+    if is_copied_checkpoint(filepath):
+        with tempfile.TemporaryDirectory() as folder:
+            copied = shutil.copyfile(filepath, os.path.join(folder, "weights.ckpt"))
+            found = {name: each.asnumpy() for name, each in ms.load_checkpoint(copied).items()}
+    else:
+        found = {name: each.asnumpy() for name, each in ms.load_checkpoint(path).items()}
     if all(name.partition(":")[0].isdigit() for name in found):
         model.set_weights([found[name] for name in sorted(found, key=lambda name: int(name.partition(":")[0]))])
         return

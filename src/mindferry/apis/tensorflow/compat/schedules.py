@@ -5,14 +5,14 @@ import math
 import numpy as np
 from mindspore import Tensor
 
-from .tensors import as_tensor
+from .tensors import Made, as_tensor
 
 
 def step_of(step):
     return float(step.asnumpy()) if isinstance(step, Tensor) else float(step)
 
 
-class LearningRateSchedule:
+class LearningRateSchedule(Made):
     """One of somebody's own gets the step as a tensor, as in Keras."""
 
     def __call__(self, step):

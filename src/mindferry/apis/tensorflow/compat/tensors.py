@@ -33,6 +33,15 @@ def dtype_name(dtype):
     return next(name for name, each in DTYPES.items() if each == as_dtype(dtype))
 
 
+class Made:
+    """Remembers what it was made with, so that it can be made again."""
+
+    def __new__(cls, *args, **kwargs):
+        made = super().__new__(cls)
+        made.__dict__["_made_with"] = (args, kwargs)
+        return made
+
+
 def is_float_type(dtype):
     """dtype.is_floating."""
     return dtype_name(dtype) in ("float16", "float32", "float64", "bfloat16")

@@ -29,6 +29,8 @@ def or_text(of_arrays):
 
 def text_of_each(function, value):
     """A function of each text; bytes are read as UTF-8."""
+    if isinstance(value, TextRows):
+        return TextRows([[function(each) for each in row] for row in value.rows])
     array = np.asarray(value.asnumpy() if isinstance(value, Tensor) else value)
     made = [function(each.decode("utf-8") if isinstance(each, bytes) else str(each)) for each in array.ravel()]
     return np.array(made).reshape(array.shape)
@@ -81,6 +83,9 @@ def strings_join(inputs, separator="", name=None):
 
 def strings_reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
     array = text_of_each(str, inputs)
+    if isinstance(array, TextRows):
+        joined = np.array([separator.join(row) for row in array.rows], str)
+        return np.array(separator.join(joined)) if axis is None else joined
     if axis is None:
         return np.array(separator.join(array.ravel()))
     moved = np.moveaxis(array, axis, -1)
@@ -88,13 +93,73 @@ def strings_reduce_join(inputs, axis=None, keepdims=False, separator="", name=No
     return np.expand_dims(made, axis) if keepdims else made
 
 
+class TextRows:
+    """A ragged tensor of text: rows of several lengths."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __iter__(self):
+        return (np.array(row, str) for row in self.rows)
+
+    def __getitem__(self, key):
+        if isinstance(key, tuple):
+            picked = self[key[0]]
+            if isinstance(picked, TextRows):
+                return TextRows([row[key[1]] for row in picked.rows])
+            return picked[key[1]]
+        return TextRows(self.rows[key]) if isinstance(key, slice) else np.array(self.rows[int(key)], str)
+
+    def __array__(self, dtype=None, copy=None):
+        if len({len(row) for row in self.rows}) > 1:
+            raise ValueError("rows of several lengths are no array: call to_tensor, which fills them up")
+        return np.array(self.rows, str)
+
+    def __repr__(self):
+        return f"<tf.RaggedTensor {self.to_list()}>"
+
+    @property
+    def shape(self):
+        return (len(self.rows), None)
+
+    @property
+    def flat_values(self):
+        return np.array([each for row in self.rows for each in row], str)
+
+    values = flat_values
+
+    def to_list(self):
+        return [[each.encode() for each in row] for row in self.rows]
+
+    def numpy(self):
+        made = np.empty(len(self.rows), object)
+        for place, row in enumerate(self.to_list()):
+            made[place] = np.array(row, object)
+        return made if len({len(row) for row in self.rows}) > 1 else np.array(self.to_list(), object)
+
+    def row_lengths(self, axis=1, name=None):
+        return as_tensor(np.array([len(row) for row in self.rows], np.int64))
+
+    def nrows(self):
+        return as_tensor(np.int64(len(self.rows)))
+
+    def to_tensor(self, default_value="", shape=None, name=None):
+        """An array, filled up or cut off to the length that `shape` asks for."""
+        size = max(map(len, self.rows), default=0) if shape is None or shape[-1] is None else int(shape[-1])
+        fill = default_value.decode() if isinstance(default_value, bytes) else str(default_value)
+        return np.array([row[:size] + [fill] * (size - len(row)) for row in self.rows], str)
+
+
 def rows_of_text(function, value):
-    """A row for each text; rows of several lengths would be a ragged tensor."""
+    """A list for a single text; for several, a row for each."""
     array = text_of_each(str, value)
-    rows = [function(each) for each in array.ravel()]
-    if len({len(each) for each in rows}) > 1:
-        raise ValueError("texts of several lengths would make a ragged tensor: split them one at a time, and pad")
-    return np.array(rows).reshape(*array.shape, -1)
+    rows = [list(function(each)) for each in array.ravel()]
+    if not array.ndim:
+        return np.array(rows[0], str)
+    return TextRows(rows) if array.ndim == 1 else np.array(rows).reshape(*array.shape, -1)
 
 
 def strings_split(input, sep=None, maxsplit=-1, name=None):

@@ -1,0 +1,32 @@
+"""Methods of data sets that choose, group and mix, and text that is split into rows."""
+
+import tensorflow as tf
+
+numbers = tf.data.Dataset.range(1, 9)
+
+
+def words():
+    for size in (1, 4, 2, 6, 3, 5):
+        yield list(range(size)), size % 2
+
+
+rows = tf.data.Dataset.from_generator(
+    words, output_signature=(tf.TensorSpec((None,), tf.int32), tf.TensorSpec((), tf.int32))
+)
+for x, y in rows.bucket_by_sequence_length(lambda x, y: tf.shape(x)[0], [3, 5], [2, 2, 2]):
+    print(x.numpy().tolist(), y.numpy().tolist())
+print([int(each) for each in numbers.scan(tf.constant(0, tf.int64), lambda total, each: (total + each, total * each))])
+print([int(each) for each in numbers.take_while(lambda each: each < 4)])
+print([each.numpy().tolist() for each in numbers.batch(3).rebatch(2)])
+mixed = tf.data.Dataset.range(1, 5).interleave(
+    lambda each: tf.data.Dataset.from_tensors(each).repeat(each), cycle_length=2, block_length=1
+)
+print([int(each) for each in mixed])
+grouped = numbers.group_by_window(lambda each: each % 3, lambda key, part: part.batch(2), window_size=2)
+print([each.numpy().tolist() for each in grouped])
+chosen = tf.data.Dataset.choose_from_datasets([numbers, numbers.skip(4)], tf.data.Dataset.range(2).repeat(3))
+print([int(each) for each in chosen], numbers.element_spec, int(numbers.cardinality()))
+split = tf.strings.split(["a b c", "d e"])
+print(split.to_list(), split.to_tensor("-").numpy().tolist(), split.row_lengths().numpy().tolist())
+print(tf.strings.reduce_join(tf.strings.unicode_split(["abc", "de"], "UTF-8"), axis=-1, separator=".").numpy().tolist())
+print(*(f"{float(each) / 7:.4f}" for each in numbers))

@@ -55,6 +55,7 @@ FUNCTIONS = {
     "an argument": "    z = x + y\n    F.relu(z, inplace=True)\n    return z * 2",
     "masked fill": "    z = x + y\n    z.masked_fill_(y > 0, -1.5)\n    return z",
     "a new shape": "    z = x + y\n    z.unsqueeze_(0)\n    return z * 2",
+    "a view of itself": "    z = x + y\n    z = z.view(-1)\n    z = z\n    z.add_(1)\n    return z",
     "a loop": "    z = x + y\n    for i in range(3):\n        z.add_(y)\n    return z",
     "a branch": "    z = x + y\n    if z.dim() == 2:\n        z.add_(1)\n    else:\n        z.sub_(1)\n    return z",
     "augmented assignment": "    z = x + y\n    z += y\n    z *= 2\n    z[0] += 1\n    return z",
@@ -552,3 +553,33 @@ def run():
     return [seen, net.kept, net.lin.weight, bool((drawn == net.noise).all()), bool((net.noise != 0).all())]
 """)
     assert same(plain(ours), plain(theirs))
+
+
+SECOND_NAMES = {
+    "another name": "        w = p\n        w.mul_(0.5)",
+    "another name that a branch may bind again": "        w = p\n        if p.dtype == torch.float16:\n            w = w.float()\n        w.add_(-g)",
+    "its data": "        w = p.data\n        w.mul_(0.9).add_(g, alpha=0.1)",
+    "its data, read beside a gradient": "        w = p.data\n        h = p.grad\n        w -= 0.5 * g",
+    "its data in a branch": "        w = p.data\n        if g.dtype != p.dtype:\n            w = w.to(g.dtype)\n        w.mul_(0.9)\n        w.add_(g)",
+    "a view of it": "        w = p.view(-1)\n        w.mul_(3)",
+}
+
+
+@pytest.mark.parametrize("lines", SECOND_NAMES.values(), ids=SECOND_NAMES)
+def test_a_parameter_changes_through_a_second_name_that_nobody_reads(lines: str, both: Both) -> None:
+    """The network holds it: as an optimizer's step has it, `w = p`, and `w.add_(…)` is the last that is said of either."""
+    theirs, ours = both(f"""
+@torch.no_grad()
+def step(net):
+    for p, g in zip(net.parameters(), [torch.ones(2, 3), torch.ones(2)]):
+{lines}
+
+def run():
+    net = nn.Linear(3, 2)
+    nn.init.constant_(net.weight, 2.0)
+    nn.init.constant_(net.bias, 1.0)
+    step(net)
+    return [p.sum().item() for p in net.parameters()]
+""")
+    assert ours == pytest.approx(theirs)
+    assert theirs != [12.0, 2.0]  # it did change

@@ -76,10 +76,13 @@ ALIASES: tuple[tuple[str, str], ...] = (
     ("torchmetrics.aggregation.", "torchmetrics."),
     ("torchmetrics.regression.", "torchmetrics."),
     ("torchmetrics.collections.", "torchmetrics."),
-    ("torchmetrics.classification.Accuracy", "torchmetrics.Accuracy"),
-    ("torchmetrics.classification.F1Score", "torchmetrics.F1Score"),
-    ("torchmetrics.classification.Precision", "torchmetrics.Precision"),
-    ("torchmetrics.classification.Recall", "torchmetrics.Recall"),
+    *(
+        (f"torchmetrics.classification.{name}", f"torchmetrics.{name}")
+        for name in (
+            "Accuracy F1Score Precision Recall Specificity HammingDistance FBetaScore ConfusionMatrix JaccardIndex "
+            "CohenKappa MatthewsCorrCoef AUROC AveragePrecision"
+        ).split()
+    ),
     ("torchmetrics.classification.accuracy.", "torchmetrics.classification."),
     ("torchmetrics.functional.classification.", "torchmetrics.functional."),
     ("torch.functional.", "torch."),

@@ -34,6 +34,7 @@ class Binding:
     how: str
     other: str = ""
     is_parameter: bool = False  # certainly a network's parameter
+    is_of_shared: bool = False  # a view of what a container, attribute or loop holds
 
 
 FRESH = Binding("fresh")
@@ -161,21 +162,41 @@ class Names:
             current = self.facts.parents.get(current)
         return current is outer
 
-    def binding(self, name: ast.Name) -> Binding:
-        """How the name's tensor came to be, judged by its last assignment above."""
+    def binding(self, name: ast.Name, at: int = -1) -> Binding:
+        """How the name's tensor came to be, judged by its last assignment above, or above a place in the text."""
         is_leaf = make_leaf_parameters.is_leaf(self.facts, name)
         if is_leaf or hold_leaf_parameters.holds(self.facts, name) == hold_leaf_parameters.ONE:
             return Binding("fresh", is_parameter=True)
         scope = self.scope(name)
         stores, starts = self._bound_in(scope, name.id)
-        if earlier := bisect.bisect_left(starts, self.facts.source.start(name)):
-            return self._of_store(stores[earlier - 1])
+        if earlier := bisect.bisect_left(starts, self.facts.source.start(name) if at < 0 else at):
+            return self._that_may_hold(name, stores[:earlier])
         arguments = getattr(scope, "args", None)
         if isinstance(arguments, ast.arguments):
             listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
             if any(each is not None and each.arg == name.id for each in listed):
                 return Binding("argument")
         return Binding("shared")
+
+    def _above(self, name: ast.Name) -> Binding:
+        """What the name was bound to before its statement: in `x = x.view(-1)` that is another x."""
+        return self.binding(name, self.facts.source.start(self.facts.statement_of(name)))
+
+    def _that_may_hold(self, name: ast.Name, stores: list[ast.Name]) -> Binding:
+        """The last assignment; behind one in a branch that may not have run, an earlier one that shares its tensor."""
+        last = self._of_store(stores[-1])
+        for store in reversed(stores):
+            found = last if store is stores[-1] else self._of_store(store)
+            if found.how != "fresh":
+                return found
+            if not self._is_in_other_branch(store, name):
+                break
+        return last
+
+    def _is_in_other_branch(self, store: ast.Name, name: ast.Name) -> bool:
+        """`w = p`, `if half: w = w.float()`, `w.add_(g)`: the use stands outside of the branch."""
+        branch = self.facts.enclosing(store, ast.If, *FUNCTIONS)
+        return isinstance(branch, ast.If) and not self._inside(name, branch)
 
     def _bound_in(self, scope: ast.AST, name: str) -> tuple[list[ast.Name], list[int]]:
         """Where the scope gives the name a value, `x += 1` apart."""
@@ -229,7 +250,8 @@ class Names:
     def _of_value(self, value: ast.expr, is_part: bool = False) -> Binding:
         match value:
             case ast.Name(id=other):
-                return Binding("alias", other)
+                held = self._above(value)
+                return held if held.how == "shared" else Binding("alias", other)
             case ast.Call(func=ast.Attribute(attr=name, value=owner)) if self.facts.reading.type(owner).is_tensor:
                 if name == "contiguous" and is_of_layout(owner):
                     return FRESH  # a copy
@@ -266,7 +288,10 @@ class Names:
             elif isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name) and owner.value.id == "self":
                 return Binding("view" if is_certain else "fresh", f"self.{owner.attr}")
             owner = owner.value
-        return Binding("view" if is_certain else "fresh", owner.id) if isinstance(owner, ast.Name) else FRESH
+        if not isinstance(owner, ast.Name):
+            return FRESH
+        is_of_shared = is_certain and self._above(owner).how == "shared"
+        return Binding("view" if is_certain else "fresh", owner.id, is_of_shared=is_of_shared)
 
 
 def is_of_layout(node: ast.expr) -> bool:

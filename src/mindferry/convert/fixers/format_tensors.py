@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import string
 from collections.abc import Iterator
 from functools import partial
@@ -88,15 +89,32 @@ def _may_be_tensor(facts: Facts, value: ast.expr) -> bool:
             return True
         case ast.Call(func=ast.Attribute(attr="avg" | "mean" | "average" | "result") as method):
             return facts.reading.type(method).kind != "ref"  # np.mean
+        case ast.Call(func=ast.Attribute(attr="compute") as method):  # a metric's, which any file may have made
+            return facts.reading.type(method).kind != "ref"
+        case ast.Call(func=ast.Name() | ast.Attribute() as function):
+            return _is_speaking(facts) and _gives_unknown(facts, value, function)
         case ast.Subscript() if _is_rate(value):
             return False
-        case ast.Name() if not any(map(facts.source.mentions, _spoken(facts))):
+        case ast.Name() if not _is_speaking(facts):
             return False  # an attribute may hold what another file put there, a local name holds what this one makes
         case ast.Name(id=name) if _is_only_number(facts, name):
             return False
         case ast.Name() | ast.Attribute() | ast.Subscript():
             return facts.reading.type(value).kind in ("unknown", "tensor", "dict", "list", "tuple")
     return False
+
+
+def _is_speaking(facts: Facts) -> bool:
+    """Whether the file speaks of the framework at all."""
+    return any(map(facts.source.mentions, _spoken(facts)))
+
+
+def _gives_unknown(facts: Facts, call: ast.Call, function: ast.Name | ast.Attribute) -> bool:
+    """`evaluate(net)`, `self.net.loss(x)`: a function of the project's, of which nothing tells what it returns."""
+    name = _called(call)
+    if name in CLOCKS | NUMBERS or (isinstance(function, ast.Name) and hasattr(builtins, name)):
+        return False
+    return facts.reading.type(call).kind == "unknown" and facts.reading.type(function).kind != "ref"
 
 
 def _spoken(facts: Facts) -> tuple[str, ...]:

@@ -159,7 +159,7 @@ class LearningRateMonitor(Callback):
         rates = self.rates(trainer, interval)
         for name, value in rates.items():
             self.lrs.setdefault(name, []).append(value)
-        trainer.callback_metrics.update(rates)
+        trainer.callback_metrics.update({name: ms.Tensor(rate, ms.float32) for name, rate in rates.items()})
         for logger in trainer.loggers:
             logger.log_metrics(rates, trainer.batches_that_stepped)
 

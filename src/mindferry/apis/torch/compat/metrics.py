@@ -32,13 +32,16 @@ class Metric(nn.Cell):
         """Count the batch, and return its own value."""
         more = self.measure(*inputs)
         self.kept = self.add(self.kept, more)
-        self.last = ms.Tensor(np.asarray(self.value(more), np.float32))
+        self.last = self.tensor(self.value(more))
         return self.last
 
     def compute(self):
         if self.kept is None:
             raise ValueError(f"{type(self).__name__}.compute() was called before update()")
-        return ms.Tensor(np.asarray(self.value(self.kept), np.float32))
+        return self.tensor(self.value(self.kept))
+
+    def tensor(self, value):
+        return ms.Tensor(np.asarray(value, np.float32))
 
     def reset(self):
         self.kept = self.last = None
@@ -134,16 +137,15 @@ class CountedMetric(Metric):
         super().__init__()
         if task not in ("binary", "multiclass", "multilabel") or multidim_average != "global":
             raise NotImplementedError(f"{type(self).__name__}: task={task!r}, multidim_average={multidim_average!r}")
-        if top_k not in (None, 1):
-            raise NotImplementedError(f"{type(self).__name__}: top_k={top_k}; count the k best yourself")
         self.task, self.threshold, self.average, self.ignore_index = task, threshold, average, ignore_index
+        self.top_k = top_k or 1
         self.count = {"binary": 1, "multiclass": num_classes, "multilabel": num_labels}[task]
 
     def measure(self, preds, target):
         """Right and wrong positives, right and wrong negatives, by class."""
         preds, target = as_array(preds), as_array(target)
         if self.task == "multiclass":
-            preds = preds.argmax(1) if preds.ndim == target.ndim + 1 else preds
+            preds = self.answers(preds, target) if preds.ndim == target.ndim + 1 else preds
             preds, target = preds.reshape(-1), target.reshape(-1)
             counted = np.ones(target.shape, bool) if self.ignore_index is None else target != self.ignore_index
             classes = np.arange(self.count)
@@ -161,6 +163,14 @@ class CountedMetric(Metric):
             target = target == 1
         pairs = ((preds, target), (preds, ~target), (~preds, ~target), (~preds, target))
         return [(a & b & counted).sum(0).astype(np.float64) for a, b in pairs]
+
+    def answers(self, scores, target):
+        """The class with the highest score; with top_k, the wanted one where it is among the k highest."""
+        if self.top_k == 1:
+            return scores.argmax(1)
+        best = np.argsort(-scores, axis=1, kind="stable")
+        best = np.moveaxis(best, 1, -1)[..., : self.top_k]
+        return np.where((best == target[..., None]).any(-1), target, best[..., 0])
 
     def value(self, kept):
         right, wrong, right_not, missed = kept

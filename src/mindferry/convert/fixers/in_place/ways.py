@@ -49,7 +49,8 @@ def is_written_through(facts: Facts, names: Names, base: ast.Name, binding: Bind
     """`row = x[0]; row += 1`, and x is read below: what is written to a view reaches its tensor."""
     if binding.how != "view" or binding.other == base.id or names.is_gradient(base):
         return False
-    if not binding.other.startswith("self.") and not names.is_loaded_after(binding.other, base):
+    is_read = binding.other.startswith("self.") or binding.is_of_shared or names.is_loaded_after(binding.other, base)
+    if not is_read:
         return False
     return _is_indexed(names, base) or not may_record_gradients(facts, base)
 
@@ -87,8 +88,16 @@ def may_record_gradients(facts: Facts, node: ast.AST) -> bool:
         return True
     scope = function or facts.source.tree
     return any(
-        facts.is_within(each, scope) for name in ("backward", "grad") for each in facts.source.members.get(name, ())
+        facts.is_within(each, scope)
+        for name in ("backward", "grad")
+        for each in facts.source.members.get(name, ())
+        if _is_called(facts, each)  # `p.grad` alone reads what was taken before
     )
+
+
+def _is_called(facts: Facts, method: ast.Attribute) -> bool:
+    call = facts.parents.get(method)
+    return isinstance(call, ast.Call) and call.func is method
 
 
 def is_in_forward(facts: Facts, node: ast.AST) -> bool:

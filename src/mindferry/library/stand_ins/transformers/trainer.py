@@ -10,7 +10,7 @@ import time
 import numpy as np
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, RandomSampler
+from torch.utils.data import DataLoader, RandomSampler, SequentialSampler
 
 from .data.data_collator import DataCollatorWithPadding, default_data_collator
 from .optimization import get_scheduler
@@ -121,6 +121,8 @@ class Trainer:
         return self.data_collator(features)
 
     def _get_train_sampler(self, train_dataset=None):
+        if self.args.train_sampling_strategy == "sequential":
+            return SequentialSampler(self.train_dataset if train_dataset is None else train_dataset)
         generator = torch.Generator()
         generator.manual_seed(self.args.seed if self.args.data_seed is None else self.args.data_seed)
         return RandomSampler(self.train_dataset if train_dataset is None else train_dataset, generator=generator)
@@ -433,10 +435,11 @@ class Trainer:
         metrics = {}
         if self.compute_metrics is not None and predictions is not None and labels is not None:
             metrics = dict(self.compute_metrics(EvalPrediction(predictions=predictions, label_ids=labels)))
-        if losses:
-            metrics["loss"] = float(np.mean(losses))
         start = f"{metric_key_prefix}_"
-        metrics = {name if name.startswith(start) else start + name: value for name, value in metrics.items()}
+        named = {name: value for name, value in metrics.items() if name.startswith(start)}
+        if losses:
+            named[f"{start}loss"] = float(np.mean(losses))
+        metrics = named | {start + name: value for name, value in metrics.items() if name not in named}
         return predictions, labels, metrics, seen
 
     def evaluate(self, eval_dataset=None, ignore_keys=None, metric_key_prefix="eval"):

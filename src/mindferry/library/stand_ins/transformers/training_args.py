@@ -8,6 +8,12 @@ from enum import Enum, StrEnum
 
 from .trainer_utils import HubStrategy, IntervalStrategy, SaveStrategy, SchedulerType
 
+WITHOUT_COUNTERPART = (  # each would change what is computed, or where: ignored, it would be a silent difference
+    "push_to_hub group_by_length torch_compile optim_args optim_target_modules neftune_noise_alpha "
+    "include_num_input_tokens_seen fsdp deepspeed parallelism_config bf16_full_eval fp16_full_eval "
+    "batch_eval_metrics include_for_metrics include_inputs_for_metrics"
+).split()
+
 
 class OptimizerNames(StrEnum):
     ADAMW_TORCH = "adamw_torch"
@@ -104,6 +110,64 @@ class TrainingArguments:
     ignore_data_skip: bool = False
     average_tokens_across_devices: bool = True
     skip_memory_metrics: bool = True
+    train_sampling_strategy: str = "random"
+    length_column_name: str = "length"
+    optim_args: str | None = None
+    optim_target_modules: str | list[str] | None = None
+    neftune_noise_alpha: float | None = None
+    include_num_input_tokens_seen: str | bool = False
+    include_tokens_per_second: bool = False
+    torch_compile_backend: str | None = None
+    torch_compile_mode: str | None = None
+    torchdynamo: str | None = None
+    jit_mode_eval: bool = False
+    use_liger_kernel: bool = False
+    liger_kernel_config: dict | None = None
+    use_cache: bool = False
+    use_ipex: bool = False
+    use_mps_device: bool = False
+    log_level_replica: str = "warning"
+    log_on_each_node: bool = True
+    project: str = "huggingface"
+    trackio_space_id: str | None = "trackio"
+    trackio_bucket_id: str | None = None
+    trackio_static_space_id: str | bool | None = None
+    eval_use_gather_object: bool = False
+    save_on_each_node: bool = False
+    enable_jit_checkpoint: bool = False
+    restore_callback_states_from_checkpoint: bool = False
+    hub_private_repo: bool | None = None
+    hub_always_push: bool = False
+    hub_revision: str | None = None
+    push_to_hub_model_id: str | None = None
+    push_to_hub_organization: str | None = None
+    push_to_hub_token: str | None = None
+    accelerator_config: dict | str | None = None
+    parallelism_config: object = None
+    dataloader_persistent_workers: bool = False
+    dataloader_prefetch_factor: int | None = None
+    dataloader_multiprocessing_context: str | None = None
+    dataloader_in_order: bool = True
+    ddp_bucket_cap_mb: int | None = None
+    ddp_broadcast_buffers: bool | None = None
+    ddp_static_graph: bool | None = None
+    ddp_backend: str | None = None
+    ddp_timeout: int = 1800
+    fsdp: str | list[str] | bool | None = None
+    fsdp_config: dict | str | None = None
+    fsdp_min_num_params: int = 0
+    fsdp_transformer_layer_cls_to_wrap: str | None = None
+    deepspeed: dict | str | None = None
+    debug: str | list[str] = ""
+    mp_parameters: str = ""
+    ray_scope: str | None = "last"
+    half_precision_backend: str = "auto"
+    fp16_opt_level: str = "O1"
+    fp16_backend: str = "auto"
+    bf16_full_eval: bool = False
+    fp16_full_eval: bool = False
+    per_gpu_train_batch_size: int | None = None
+    per_gpu_eval_batch_size: int | None = None
 
     n_gpu = process_index = local_process_index = 0
     world_size, parallel_mode, device = 1, ParallelMode.NOT_PARALLEL, "cpu"
@@ -126,8 +190,13 @@ class TrainingArguments:
             self.metric_for_best_model = "loss"
         if self.greater_is_better is None and self.metric_for_best_model is not None:
             self.greater_is_better = not self.metric_for_best_model.endswith("loss")
-        if self.push_to_hub or self.group_by_length or self.torch_compile:
-            raise NotImplementedError("push_to_hub, group_by_length and torch_compile have no counterpart here")
+        self.per_device_train_batch_size = self.per_gpu_train_batch_size or self.per_device_train_batch_size
+        self.per_device_eval_batch_size = self.per_gpu_eval_batch_size or self.per_device_eval_batch_size
+        if self.train_sampling_strategy == "group_by_length":
+            self.group_by_length = True
+        asked = [name for name in WITHOUT_COUNTERPART if getattr(self, name)]
+        if asked:
+            raise NotImplementedError(f"TrainingArguments({asked[0]}=…) has no counterpart here: leave it out")
 
     @property
     def train_batch_size(self):

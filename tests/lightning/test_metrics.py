@@ -1,0 +1,77 @@
+"""torchmetrics' metrics, counted with numpy: the same as torchmetrics 1.9 gives, batch by batch and together."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from metrics_cases import CASES, REFERENCE, measure, scores
+
+from mindferry import convert_source
+
+HOMES = ("metrics", "metrics_tables", "metrics_ranked")
+
+
+def helper(name: str) -> Any:
+    modules = [importlib.import_module(f"mindferry.apis.torch.compat.{home}") for home in HOMES]
+    return next(getattr(each, name) for each in modules if hasattr(each, name))
+
+
+@pytest.mark.parametrize("number", range(len(CASES)), ids=[f"{name}-{data}" for name, data, _ in CASES])
+def test_a_metric_counts_as_torchmetrics_does(number: int) -> None:
+    import mindspore as ms
+
+    name, data, options = CASES[number]
+    ours = measure(helper(name)(**options), *scores()[data], ms.Tensor)
+    for mine, theirs in zip(ours, json.loads(REFERENCE.read_text())[number], strict=True):
+        assert np.shape(mine) == np.shape(theirs)
+        assert np.allclose(mine, theirs, atol=2e-6)
+
+
+OWN = """
+import torch
+from torchmetrics import Metric
+
+
+class Hits(Metric):
+    def __init__(self, margin=0.5):
+        super().__init__()
+        self.margin = margin
+        self.add_state("hits", default=torch.tensor(0.0), dist_reduce_fx="sum")
+        self.add_state("seen", default=torch.tensor(0), dist_reduce_fx="sum")
+        self.add_state("kept", default=[], dist_reduce_fx="cat")
+
+    def update(self, preds: torch.Tensor, target: torch.Tensor):
+        self.hits += ((preds - target).abs() < self.margin).float().sum()
+        self.seen += target.numel()
+        self.kept.append(preds)
+
+    def compute(self):
+        return self.hits / self.seen
+
+
+def run():
+    metric = Hits()
+    first = metric(torch.tensor([1.0, 2.0]), torch.tensor([1.1, 5.0]))
+    metric.update(torch.tensor([3.0, 4.0]), torch.tensor([3.0, 4.0]))
+    together, kept = metric.compute().item(), len(metric.kept)
+    metric.reset()
+    metric.update(torch.tensor([3.0]), torch.tensor([0.0]))
+    return [first.item(), together, kept, metric.compute().item(), len(metric.kept)]
+"""
+
+
+def test_a_metric_of_the_projects_own_keeps_its_states(tmp_path: Path) -> None:
+    made = convert_source(OWN)
+    assert [each.message for each in made.findings if each.severity == "error"] == []
+    (tmp_path / "own.py").write_text(made.code)
+    spec = importlib.util.spec_from_file_location("own", tmp_path / "own.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.run() == [0.5, 0.75, 2, 0.0, 1]

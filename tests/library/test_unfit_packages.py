@@ -9,7 +9,11 @@ from installed_packages import install, project, run_without
 
 from mindferry.artifacts import Finding
 from mindferry.convert import convert_project
+from mindferry.convert.brought_libraries import as_library
+from mindferry.convert.one_file import failed
 from mindferry.convert.settings import Settings
+from mindferry.layout import ProjectFile
+from mindferry.read.source import Unreadable
 
 NETWORK = (
     "import torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x * 2\n"
@@ -92,3 +96,10 @@ def test_compiled_code_that_the_package_itself_imports_is_named(tmp_path: Path) 
     project(tmp_path / "project", {"net.py": "from gadget import Net, fast\n\nnet = Net()\n"})
     (found,) = left_behind(tmp_path, "gadget")
     assert "gadget._C" in found.message and "it is compiled code" in found.message
+
+
+def test_a_library_file_that_stays_as_it_was_is_an_error(tmp_path: Path) -> None:
+    """It would import torch from within a project that was said to be clean."""
+    file = ProjectFile(tmp_path / "net.py", "ported/gadget/net.py", "ported.gadget.net")
+    (found,) = as_library(failed(file, Unreadable("nested too deeply to be read"), NETWORK.encode())).record.findings
+    assert found.severity == "error"

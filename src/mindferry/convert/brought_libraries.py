@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .. import findings
 from ..apis.torch._packages import need_of_torch
 from ..apis.torch._served import SERVED_PARTS
 from ..artifacts import FileConversion
@@ -24,6 +25,8 @@ from .one_file import Written, digest, with_key
 from .pool import convert_files, quietly
 from .reuse import facts_digest, file_key
 from .settings import Settings
+
+STAYS = (findings.MF900, findings.MF901)  # a file that is left as it was
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +98,13 @@ def convert_libraries(libraries: Libraries, settings: Settings, workers: int) ->
 
 
 def as_library(written: Written) -> Written:
-    """Much of a library is never reached by the project: what has no counterpart there is no error until it is used."""
+    """Much of a library is never reached by the project: what has no counterpart there is no error until it is used.
+
+    A file that stays as it was is one: it still imports torch.
+    """
     found = tuple(
-        replace(each, severity="note") if each.severity != "note" else each for each in written.record.findings
+        each if each.severity == "note" or each.code in STAYS else replace(each, severity="note")
+        for each in written.record.findings
     )
     return Written(replace(written.record, findings=found), written.data, written.compat)
 

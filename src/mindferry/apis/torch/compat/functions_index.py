@@ -22,6 +22,19 @@ def take_every(x, *picks):
     return x
 
 
+def indexed(x, index):
+    """x[index] where the first part may be a number: torch takes its dimension away before the other parts count."""
+    first = index[0]
+    is_number = first.ndim == 0 if isinstance(first, ms.Tensor) else isinstance(first, (int, np.integer))
+    is_number = is_number and not isinstance(first, bool)
+    return x[int(first)][index[1:]] if is_number else x[index]
+
+
+def one_place(number):
+    """The slice that holds this place alone: of a number MindSpore, unlike torch, gives the values another order."""
+    return slice(number, number + 1 or None)
+
+
 def fill_slices(x, bounds, value):
     """x[a:b, c:d] = value, the bounds as pairs: MindSpore fails to assign to an empty slice."""
     mask = None

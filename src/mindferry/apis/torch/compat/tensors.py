@@ -10,28 +10,33 @@ from .functions_shape import tile
 
 
 def overwrite(x, value):
-    """Write into a tensor that others hold too. Gradients go through an indexed assignment; ops.assign would cut them off."""
+    """Write into a tensor that others hold too, and into the memory that it shares with its views.
+
+    Gradients go through an indexed assignment, ops.assign would cut them off; x[...] = value would give x other memory.
+    """
     if isinstance(x, ms.Parameter):
         ops.assign(x, in_shape_of(x, value) if isinstance(value, ms.Tensor) else value)
-    else:
+    elif x.dtype == ms.bfloat16:  # MindSpore's CPU has no other way for it
         x[...] = value
-
-
-def write_through(x, value):
-    """Write into the memory that a tensor shares with its views; x[...] = value would give x other memory."""
-    if isinstance(x, ms.Parameter):
-        overwrite(x, value)
     elif x.ndim:
         x[:] = value
     else:
         x[()] = value
 
 
+def written(x, value):
+    """The tensor with the value written into it; the value where x is no tensor, such as a total that starts as a number."""
+    if not isinstance(x, ms.Tensor):
+        return value
+    overwrite(x, value)
+    return x
+
+
 def write_at(x, index, value):
     """x[index] = value for an index by tensors, into the memory that x shares with its views."""
     changed = x.copy()
     changed[index] = value
-    write_through(x, changed)
+    overwrite(x, changed)
 
 
 def in_shape_of(parameter, value):

@@ -368,3 +368,13 @@ def test_an_optimizer_that_a_closure_of_another_function_names_is_not_in_reach()
     )
     conversion = convert_source(code)
     assert "opt." not in conversion.main.partition("def look")[2]
+
+
+def test_what_is_asked_for_its_parameters_is_a_network_whatever_its_method_is_called() -> None:
+    code = (
+        "import torch\n\n\ndef fit(flow, x: torch.Tensor):\n    opt = torch.optim.Adamax(flow.parameters())\n    for _ in range(3):\n"
+        "        loss = -flow.log_prob(x).mean()\n        opt.zero_grad()\n        loss.backward()\n        opt.step()\n"
+    )
+    conversion = convert_source(code)
+    assert [each.code for each in conversion.findings if each.severity == "error"] == []
+    assert "loss = -flow.log_prob(x).mean()\n        return loss" in conversion.main

@@ -89,12 +89,25 @@ def take_counted(x, index):
 
 def take_found(x, found):
     """x[found]: where a search found nothing, MindSpore's gradient of it fails on a CPU."""
+    found = places_for(x, found)
     is_plain = not isinstance(x, ms.Tensor) or not isinstance(found, ms.Tensor) or found.size or found.dtype == ms.bool_
     return x[found] if is_plain else ops.zeros(found.shape + x.shape[1:], x.dtype)
 
 
+def places_for(x, found):
+    """What a search in an array found, np.nonzero's tuple too, as a tensor has it for an index."""
+    if not isinstance(x, ms.Tensor):
+        return found
+    if isinstance(found, tuple) and len(found) == 1:
+        return places_for(x, found[0])
+    if isinstance(found, tuple):
+        return tuple([places_for(x, each) for each in found])
+    return ms.Tensor(found) if isinstance(found, np.ndarray) else found
+
+
 def put_found(x, found, value):
     """x[found] = value: where a search found nothing, MindSpore fails."""
+    found = places_for(x, found)
     if not isinstance(found, ms.Tensor) or found.size:
         x[found] = value
     return x

@@ -175,7 +175,9 @@ def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) ->
     is_own |= isinstance(call.func, ast.Subscript)  # models["encoder"](x)
     is_named = isinstance(call.func, ast.Name) and not _makes_no_gradient(facts, call.func.id)
     is_method = isinstance(call.func, ast.Attribute) and (
-        call.func.attr == "forward" or is_named_like_network(call.func.value) or gives_parameters(facts, call.func.value)
+        call.func.attr == "forward"
+        or is_named_like_network(call.func.value)
+        or gives_parameters(facts, call.func.value)
     )
     return kind.kind in ("unknown", "method") and (is_named or is_own or is_method) and not _is_loss(facts, call.func)
 

@@ -10,14 +10,20 @@ from .functions_shape import tile
 
 
 def overwrite(x, value):
-    """Write into a tensor that others hold too, and into the memory that it shares with its views.
+    """Write into a tensor that others hold too. Gradients go through an indexed assignment; ops.assign would cut them off.
 
-    Gradients go through an indexed assignment, ops.assign would cut them off; x[...] = value would give x other memory.
+    x gets other memory, so that what a gradient has kept of the old numbers stays as it is.
     """
     if isinstance(x, ms.Parameter):
         ops.assign(x, in_shape_of(x, value) if isinstance(value, ms.Tensor) else value)
-    elif x.dtype == ms.bfloat16:  # MindSpore's CPU has no other way for it
+    else:
         x[...] = value
+
+
+def write_through(x, value):
+    """Write into the memory that a tensor shares with its views; x[...] = value would give x other memory."""
+    if isinstance(x, ms.Parameter):
+        overwrite(x, value)
     elif x.ndim:
         x[:] = value
     else:
@@ -36,7 +42,7 @@ def write_at(x, index, value):
     """x[index] = value for an index by tensors, into the memory that x shares with its views."""
     changed = x.copy()
     changed[index] = value
-    overwrite(x, changed)
+    write_through(x, changed)
 
 
 def in_shape_of(parameter, value):

@@ -18,7 +18,7 @@ from .ways import How
 WRITERS = {
     How.ASSIGN: "mindspore.ops.assign",
     How.OVERWRITE: "compat.overwrite",
-    How.WRITE_THROUGH: "compat.overwrite",
+    How.WRITE_THROUGH: "compat.write_through",
     How.WRITTEN: "compat.written",
 }
 PLAIN_TYPES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call)

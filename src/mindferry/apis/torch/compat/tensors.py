@@ -10,10 +10,7 @@ from .functions_shape import tile
 
 
 def overwrite(x, value):
-    """Write into a tensor that others hold too. Gradients go through an indexed assignment; ops.assign would cut them off.
-
-    x gets other memory, so that what a gradient has kept of the old numbers stays as it is.
-    """
+    """Write into a tensor that others hold too. Gradients go through an indexed assignment; ops.assign would cut them off."""
     if isinstance(x, ms.Parameter):
         ops.assign(x, in_shape_of(x, value) if isinstance(value, ms.Tensor) else value)
     else:

@@ -17,3 +17,8 @@ def gives_parameters(facts: Facts, node: ast.expr) -> bool:
         flow.key(each.value) == flow.key(node) and facts.is_within(each, scope)
         for each in facts.source.members.get("parameters", ())
     )
+
+
+def is_object(facts: Facts, node: ast.expr) -> bool:
+    """Whether what its methods train lies in it."""
+    return facts.reading.type(node).kind == "instance" or gives_parameters(facts, node)

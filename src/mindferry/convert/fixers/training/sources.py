@@ -14,7 +14,7 @@ from ....read.walk import walk_again as walk
 from ...facts import Facts
 from .. import hold_leaf_parameters, make_leaf_parameters
 from . import flow
-from .asked_parameters import gives_parameters
+from .asked_parameters import gives_parameters, is_object
 
 # Methods of networks, optimizers and schedulers that no tensor has.
 OF_OBJECTS = frozenset(
@@ -425,9 +425,7 @@ def unknown_networks(facts: Facts, statements: Iterable[ast.AST]) -> list[str]:
         for call in walk(statement):
             if isinstance(call, ast.Call) and calls_network(facts, call):
                 callee = _called(facts, call)
-                if isinstance(callee, ast.Attribute) and (
-                    facts.reading.type(callee.value).kind == "instance" or gives_parameters(facts, callee.value)
-                ):
+                if isinstance(callee, ast.Attribute) and is_object(facts, callee.value):
                     callee = callee.value  # a method of an object: what it trains lies in that
                 if not flow.key(callee) or facts.reading.type(callee).kind not in ("unknown", "instance", "method"):
                     return []

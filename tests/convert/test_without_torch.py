@@ -74,3 +74,9 @@ def test_one_that_calls_what_only_tensors_have_asks_when_it_runs(main: str, tmp_
     written = convert(tmp_path, METRIC, main).decode()
     assert "ms_compat.any_max(outputs[0].data, 1, keepdim=True)[1]" in written
     assert "ms_compat.any_size(target[0], 0)" in written and "ms_compat.any_cpu(" in written
+
+
+def test_a_package_that_is_not_installed_and_needs_torch_by_its_name_is_an_error_of_a_project(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("import torch\nimport torch_nowhere\n\nx = torch_nowhere.run(torch.ones(2))\n")
+    result = convert_project(tmp_path, tmp_path / "out")
+    assert [(each.code, each.severity, each.line) for each in result.findings] == [("MF150", "error", 2)]

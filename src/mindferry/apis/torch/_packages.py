@@ -20,6 +20,7 @@ ADVICE = "copy what is used of it into the project and convert that, or write it
 class Need:
     why: str
     advice: str
+    is_guess: bool = False
 
 
 @functools.cache
@@ -39,7 +40,7 @@ def need_of_torch(name: str) -> Need | None:
     if why := why_needed(TORCH, name):
         return Need(f"needs torch itself ({why})", ADVICE)
     if looks_like_torch_package(name) and not is_installed(name):
-        return Need("is not installed here, but by its name it needs torch", ADVICE)
+        return Need("is not installed here, but by its name it needs torch", ADVICE, is_guess=True)
     return None
 
 

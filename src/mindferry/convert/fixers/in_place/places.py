@@ -29,7 +29,7 @@ def is_shared(facts: Facts, place: ast.expr) -> bool:
             if given or any(_holds_named(facts, value) for value in _put_in(facts, holder)):
                 return True
             uses = [use for use in _uses(facts, holder) if use is not holder and _is_before(facts, use, holder)]
-            return any(_is_kept(facts, use, True) for use in uses)
+            return any(_is_filled_with_named(facts, use) or _is_kept(facts, use, True) for use in uses)
         case ast.Subscript(value=ast.Subscript() as inner):
             return not _has_effects(place.slice) and is_shared(facts, inner)
     return False
@@ -85,6 +85,15 @@ def _has_name(facts: Facts, value: ast.expr) -> bool:
             return facts.reading.type(index).kind not in ("tensor", "list") and facts.reading.type(owner).is_tensor
         case ast.Call(func=ast.Attribute(attr=method, value=owner)):
             return method in SHARING and _has_name(facts, owner)
+    return False
+
+
+def _is_filled_with_named(facts: Facts, holder: ast.expr) -> bool:
+    """`kept.append(x)`."""
+    match facts.parents.get(holder):
+        case ast.Attribute(attr="append" | "insert" | "setdefault") as method:
+            call = facts.parents.get(method)
+            return isinstance(call, ast.Call) and any(_has_name(facts, each) for each in call.args[-1:])
     return False
 
 

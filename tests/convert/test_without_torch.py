@@ -58,3 +58,25 @@ def test_a_file_of_python_2_without_torch_stays_byte_for_byte_with_a_finding(tmp
     result = convert_project(project, tmp_path / "out")
     assert (tmp_path / "out" / "old.py").read_bytes() == old
     assert [each.code for each in result.findings if each.path == "old.py"] == ["MF900"]
+
+
+METRIC = """class Accuracy:
+    def __call__(self, outputs, target):
+        pred = outputs[0].data.max(1, keepdim=True)[1]
+        self.correct = pred.eq(target[0].data.view_as(pred)).cpu().sum()
+        return float(self.correct) / target[0].size(0)
+"""
+
+
+@pytest.mark.parametrize("main", ["import torch\n\nx = torch.ones(2)\n", "import torch\nfrom plain import Accuracy\n"])
+def test_one_that_calls_what_only_tensors_have_asks_when_it_runs(main: str, tmp_path: Path) -> None:
+    """A metric's file need not import torch to get tensors, and who gives it some may not name it."""
+    written = convert(tmp_path, METRIC, main).decode()
+    assert "ms_compat.any_max(outputs[0].data, 1, keepdim=True)[1]" in written
+    assert "ms_compat.any_size(target[0], 0)" in written and "ms_compat.any_cpu(" in written
+
+
+def test_a_package_that_is_not_installed_and_needs_torch_by_its_name_is_an_error_of_a_project(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("import torch\nimport torch_nowhere\n\nx = torch_nowhere.run(torch.ones(2))\n")
+    result = convert_project(tmp_path, tmp_path / "out")
+    assert [(each.code, each.severity, each.line) for each in result.findings] == [("MF150", "error", 2)]

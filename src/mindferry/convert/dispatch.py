@@ -16,6 +16,7 @@ from ..read.call_results import FOREIGN
 from ..read.infer import Reading
 from ..read.networks import is_mode_call
 from ..read.selections import is_selected
+from ..read.tensor_words import meets_tensors
 from ..read.types import Type
 from ..read.uses import Use
 from .context import Context
@@ -78,7 +79,7 @@ def judge_call(node: ast.Call, context: Context) -> Verdict | None:
     candidates = [each for each in (of_tensor, of_module) if each is not None and each.is_method]
     if not candidates:
         return None
-    if not context.source.mentions(context.framework.name):
+    if not meets_tensors(context.source, context.reading.symbols):
         return Verdict(Outcome.NOT_TORCH, "the file has nothing of torch's", "assumed")
     if not any(each.fits(node) for each in candidates):
         return Verdict(Outcome.NOT_TORCH, "torch's method doesn't take these arguments", "proven")
@@ -304,7 +305,7 @@ def judge_attribute(node: ast.Attribute, context: Context) -> Verdict | None:
     found = member("Tensor", node.attr)
     if found is None or found.is_method:
         return None
-    if not context.source.mentions(context.framework.name):
+    if not meets_tensors(context.source, context.reading.symbols):
         return Verdict(Outcome.NOT_TORCH, "the file has nothing of torch's", "assumed")
     if node.attr in SAME_ATTRIBUTES or not isinstance(node.ctx, ast.Load):
         return Verdict(Outcome.CONVERTED, "means the same in MindSpore")
@@ -317,7 +318,11 @@ def judge_attribute(node: ast.Attribute, context: Context) -> Verdict | None:
 
 def dispatch_face(node: ast.Attribute, context: Context) -> bool:
     """`m.weight`, `layers[-1].in_features`, `cls.forward` of something that may be any layer; whether it is one of these."""
-    if context.framework.name != "torch" or not context.source.mentions("torch") or not _may_be_layer(node, context):
+    if (
+        context.framework.name != "torch"
+        or not meets_tensors(context.source, context.reading.symbols)
+        or not _may_be_layer(node, context)
+    ):
         return False
     before, owner = context.source.text(node), context.edits.text(node.value)
     if node.attr == "forward":
@@ -373,7 +378,7 @@ def _dispatch_place(node: ast.Attribute, context: Context) -> bool:
     is_read = isinstance(node.ctx, ast.Load) and getattr(context.parents.get(node), "func", None) is not node
     if node.attr != "type" or not is_read or _last_word(node.value) != "device":
         return False
-    if not context.source.mentions(context.framework.name) or context.reading.type(node.value).kind != "unknown":
+    if not meets_tensors(context.source, context.reading.symbols) or context.reading.type(node.value).kind != "unknown":
         return False
     before = context.source.text(node)
     new = f"{context.imports.spell('compat.device_type')}({context.edits.text(node.value)})"
@@ -387,7 +392,7 @@ def _dispatch_insides(node: ast.Attribute, context: Context) -> bool:
     """`m._modules["0"]` of something that may be a network; whether it is one of these."""
     if node.attr not in INSIDES or not isinstance(node.ctx, ast.Load) or not is_unclear(node, context):
         return False
-    if not context.source.mentions(context.framework.name):
+    if not meets_tensors(context.source, context.reading.symbols):
         return False
     before, new = (
         context.source.text(node),

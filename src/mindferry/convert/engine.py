@@ -17,6 +17,7 @@ from ..read.infer import read
 from ..read.observed import ObservedTypes
 from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
+from ..read.tensor_words import works_on_tensors
 from ..read.types import Provenance
 from ..read.uses import Use
 from .context import Context
@@ -137,7 +138,7 @@ def plan_file(
     is_notebook: bool = False,
 ) -> PlannedFile:
     plan = Plan()
-    is_plain = _is_without_torch(source, symbols, module)
+    is_plain = _is_without_torch(source, symbols, module) and not works_on_tensors(source, symbols)
     may_matter = not is_plain or _imports_project(source, symbols) or _asks_networks(source, symbols)
     if _is_ported(source, symbols) or not may_matter:
         return PlannedFile(source, None, plan, [])

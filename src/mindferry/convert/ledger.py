@@ -16,6 +16,7 @@ from ..apis._lookup import api_of
 from ..apis.torch._members import OwnMembers, lost_everywhere, members, own_members
 from ..artifacts import Site
 from ..read.fstrings import is_located
+from ..read.tensor_words import meets_tensors
 from ..read.types import UNKNOWN
 from ..read.uses import Use
 from .context import Context
@@ -171,7 +172,7 @@ class _Ledger:
     def _of_some_class(self, node: ast.Attribute) -> Verdict:
         """A member of something unknown that only layers of torch's have, unless a class of the project's has it too."""
         classes = self.symbols.classes
-        is_own = any(classes.with_method(node.attr)) or not self.source.mentions(self.context.framework.name)
+        is_own = any(classes.with_method(node.attr)) or not meets_tensors(self.source, self.context.reading.symbols)
         if is_own or not isinstance(node.ctx, ast.Load):
             return Verdict(Outcome.NOT_TORCH, "the project has its own", "assumed")
         why = f"{self.source.text(node)}: lost, if this is a layer of torch's"

@@ -57,6 +57,7 @@ class Expressions:
         self.members = symbols.framework.members
         self._tensor = f"{symbols.framework.tensor}."
         self._network = f"{symbols.framework.network}."
+        self._parts = symbols.framework.network.rpartition(".")[0]  # torch.nn
         self.is_api = is_api
         self.is_torch_file = False  # a method that only tensors have tells a tensor, though not in a file that has none
         self.types: dict[ast.AST, Type] = {}
@@ -116,6 +117,8 @@ class Expressions:
         if base.kind == "ref" and base.qual.endswith(".__version__"):
             return Type("method", f".{name}")  # a text's
         if base.kind == "ref":
+            if base.qual.startswith(self._parts):  # nn.BatchNorm1d, which may tell whether networks have a mode
+                self.symbols.mentioned.add(name)
             return self._member(base.qual, name)
         self.symbols.mentioned.add(name)
         if base.is_tensor:
@@ -222,6 +225,8 @@ class Expressions:
             return self._map(node, arguments, scope)
         if function.kind in ("ref", "value"):
             qual = self.symbols.origin(function.qual)
+            if qual.startswith(self._parts):
+                self.symbols.mentioned.add(qual.rpartition(".")[2])
             if qual.startswith(self.framework.takes_parameters):
                 self._note_networks([*node.args, *(each.value for each in node.keywords)])
             return self.calls.of_reference(qual, node, arguments, count)

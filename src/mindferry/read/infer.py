@@ -20,6 +20,7 @@ from .scope import Scope
 from .selections import note_selections
 from .source import Source
 from .symbols import Symbols
+from .tensor_words import meets_tensors
 from .types import (
     MODULE,
     NONE,
@@ -86,7 +87,7 @@ def read(
 ) -> Reading:
     """Read the module; what it defines is added to `symbols`. Reading all files twice settles references between them."""
     reader = _Reader(symbols, module, is_package, is_api, source)
-    reader.values.is_torch_file = source.mentions("torch")
+    reader.values.is_torch_file = meets_tensors(source, symbols)
     reader.values.seen = symbols.seen.of_file(source.path, lines)
     scope = Scope()
     reader.block(source.tree.body, scope)

@@ -273,6 +273,12 @@ class Source:
             found[node.attr].append(node)
         return dict(found)
 
+    @functools.cached_property
+    def called_methods(self) -> frozenset[str]:
+        """The names of all methods that the file calls."""
+        calls = self.of(ast.Call)
+        return frozenset(call.func.attr for call in calls if isinstance(call.func, ast.Attribute))
+
     def calls_named(self, *names: str) -> list[ast.Call]:
         """Calls of functions and methods of these names, each after the one that it stands in."""
         called = (node for name in names for node in (*self.named.get(name, ()), *self.members.get(name, ())))

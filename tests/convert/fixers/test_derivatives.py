@@ -114,3 +114,14 @@ def test_a_third_one_through_a_reshape_is_an_error() -> None:
         "    return ((g.f", f"    {again}\n    return ((h.f"
     )
     assert ("MF208", "error") in {(each.code, each.severity) for each in convert_source(text).findings}
+
+
+def test_one_file_with_its_helpers_keeps_the_index_that_the_project_has() -> None:
+    """The helper's name has no `ms_compat.` before it there, and still gives a tuple."""
+    code = (
+        f"{HEAD}from torch import nn\n\nnet = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor i in range(2):\n    x = torch.ones(6, 4).requires_grad_(True)\n"
+        "    y = net(x)\n    g = torch.autograd.grad(y, x, torch.ones_like(y), create_graph=True)[0]\n"
+        "    loss = (g.norm(2, dim=1) - 1).pow(2).mean()\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"
+    )
+    assert "g = compiled_gradients(y_of, (0,), (x,))[0]" in convert_source(code).code

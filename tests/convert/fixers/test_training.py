@@ -356,3 +356,25 @@ def test_parameters_of_an_unknown_network_given_by_keyword_stay_whole() -> None:
     for given in ("net.parameters()", "[p for p in net.parameters() if p.requires_grad]"):
         conversion = convert_source(code.format(given))
         assert not conversion.findings and "net.trainable_params()" in conversion.main
+
+
+def test_an_optimizer_that_a_closure_of_another_function_names_is_not_in_reach() -> None:
+    code = (
+        "import torch\nfrom torch import nn\n\n\ndef make():\n    return fill(nn.Sequential(nn.Linear(4, 3)))\n\n\n"
+        "def fill(net):\n    return net\n\n\ndef fit():\n    net = make()\n    opt = torch.optim.LBFGS(net.parameters())\n\n"
+        "    def closure():\n        opt.zero_grad()\n        loss = net(torch.ones(2, 4)).sum()\n        loss.backward()\n"
+        "        return loss\n\n    opt.step(closure)\n\n\ndef look():\n    net = make()\n    h = net.fc1(torch.ones(2, 4))\n"
+        "    loss = net.fc2(torch.tanh(h)).pow(2).sum()\n    loss.backward()\n    return h\n"
+    )
+    conversion = convert_source(code)
+    assert "opt." not in conversion.main.partition("def look")[2]
+
+
+def test_what_is_asked_for_its_parameters_is_a_network_whatever_its_method_is_called() -> None:
+    code = (
+        "import torch\n\n\ndef fit(flow, x: torch.Tensor):\n    opt = torch.optim.Adamax(flow.parameters())\n    for _ in range(3):\n"
+        "        loss = -flow.log_prob(x).mean()\n        opt.zero_grad()\n        loss.backward()\n        opt.step()\n"
+    )
+    conversion = convert_source(code)
+    assert [each.code for each in conversion.findings if each.severity == "error"] == []
+    assert "loss = -flow.log_prob(x).mean()\n        return loss" in conversion.main

@@ -263,6 +263,8 @@ class Names:
             ):
                 name = api.removeprefix(f"{self.facts.framework.name}.")
                 return self._view_of(owner, name in CERTAIN_VIEWS) if name in CERTAIN_VIEWS | PERHAPS_VIEWS else FRESH
+            case ast.Call(func=ast.Name(id=name), args=given) if (place := self._handed_back(name)) is not None:
+                return self._of_value(given[place]) if place < len(given) else FRESH
             case ast.Attribute(attr=name, value=owner) if self.facts.reading.type(owner).is_tensor:
                 return self._view_of(owner) if name in VIEWS else Binding("shared")
             case ast.Attribute(attr=name):
@@ -277,6 +279,20 @@ class Names:
             case ast.Tuple() if is_part:
                 return Binding("shared")
         return FRESH
+
+    def _handed_back(self, name: str) -> int | None:
+        """Which of its arguments a function of this file gives back: 0 for `def scale(x): x.mul_(2); return x`."""
+        defined = [each for each in self.facts.source.of(ast.FunctionDef) if each.name == name]
+        if len(defined) != 1:
+            return None
+        function = defined[0]
+        listed = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        for node in ast.walk(function):
+            match node:
+                case ast.Return(value=ast.Name(id=given)) if given in listed:
+                    if self.scope(node) is function and not self.stores(function, given):
+                        return listed.index(given)
+        return None
 
     def _view_of(self, owner: ast.expr, is_certain: bool = True) -> Binding:
         """The name, or the attribute of self, whose memory is shared; fresh if a call in between made a new tensor."""

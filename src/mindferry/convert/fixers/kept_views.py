@@ -19,12 +19,11 @@ ADVICE = "make the view where it is read, from what it shows"
 def plan(facts: Facts) -> Iterator[Change]:
     for statement in facts.source.of(ast.Assign):
         match statement:
-            case ast.Assign(
-                targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)],
-                value=ast.Call(
-                    func=ast.Attribute(value=ast.Attribute(value=ast.Name(id="self")) as shown, attr=method)
-                ),
-            ) if method in VIEWS and name != shown.attr and facts.reading.type(shown).is_tensor:
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=value) if (
+                (shown := _shown(facts, value)) is not None
+                and name != shown.attr
+                and facts.reading.type(shown).is_tensor
+            ):
                 owner = facts.enclosing(statement, ast.ClassDef)
                 changed = _changed(facts, owner, statement, {name, shown.attr}) if owner is not None else None
                 if changed is not None:
@@ -34,6 +33,17 @@ def plan(facts: Facts) -> Iterator[Change]:
                         f"in place: self.{name} shows self.{shown.attr}, and line {changed.lineno} changes one of them",
                         ADVICE,
                     )
+
+
+def _shown(facts: Facts, value: ast.expr) -> ast.Attribute | None:
+    """The attribute that a view shows: self.table of `self.table.view(-1)` and of `self.table[0]`."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name(id="self")) as shown, attr=method)):
+            return shown if method in VIEWS else None
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self")) as shown, slice=index):
+            parts = index.elts if isinstance(index, ast.Tuple) else [index]
+            return None if any(facts.reading.type(each).kind in ("tensor", "list") for each in parts) else shown
+    return None
 
 
 def _changed(facts: Facts, owner: ast.AST, statement: ast.stmt, names: set[str]) -> ast.stmt | None:

@@ -25,7 +25,7 @@ def plan(facts: Facts) -> Iterator[Change]:
         before = facts.source.text(node)
         if len(kept) < len(parts) and any(_may_be_mask(facts, each) for each in kept):
             yield ReplaceSpan(_comma(facts, parts, len(kept)), facts.source.end(parts[-1]), "")
-        if len(kept) > 1 and _is_mask(facts, kept[0]) and any(_is_no_place(each) for each in kept[1:]):
+        if len(kept) > 1 and _is_mask(facts, kept[0]) and _are_slices(facts, kept[1:]):
             comma = _comma(facts, parts, 1)
             yield ReplaceSpan(comma, comma + 1, "][:,")
         elif len(kept) == len(parts) or not any(_may_be_mask(facts, each) for each in kept):
@@ -48,13 +48,22 @@ def _without_whole_ends(parts: list[ast.expr]) -> list[ast.expr]:
     end = len(parts)
     while end and _is_whole(parts[end - 1]):
         end -= 1
-    return parts[:end]
+    kept = parts[:end]
+    is_counted_from_behind = any(isinstance(each, ast.Constant) and each.value is ... for each in kept)
+    return parts if is_counted_from_behind else kept  # `..., rows, :`
 
 
 def _is_whole(part: ast.expr) -> bool:
     if isinstance(part, ast.Slice):
         return part.lower is None and part.upper is None and part.step is None
     return isinstance(part, ast.Constant) and part.value is ...
+
+
+def _are_slices(facts: Facts, parts: list[ast.expr]) -> bool:
+    """`mask, 2:`, `mask, :, 0`; not `mask, :, rows`, whose places go together with those of the mask."""
+    is_one = [isinstance(each, ast.Constant) or facts.reading.type(each).kind == "int" for each in parts]
+    is_slice = [_is_no_place(each) for each in parts]
+    return any(is_slice) and all(one or whole for one, whole in zip(is_one, is_slice, strict=True))
 
 
 def _is_no_place(part: ast.expr) -> bool:

@@ -31,7 +31,7 @@ def plan(facts: Facts) -> Iterator[Change]:
                 findings.MF150,
                 f"{head} {need.why}, so what uses it doesn't run without torch",
                 f"bring along what is used of it: convert with --with {head}; otherwise {need.advice}",
-                "warning" if need.is_guess else "",
+                "warning" if need.is_guess and not symbols.roots else "",  # a file alone may have it beside it
                 rule=head,
             )
             if not need.is_guess and _stops_the_file(facts, node):

@@ -22,6 +22,19 @@ def take_every(x, *picks):
     return x
 
 
+def indexed(x, index):
+    """x[index] where the first part may be a number: torch takes its dimension away before the other parts count."""
+    first = index[0]
+    is_number = first.ndim == 0 if isinstance(first, ms.Tensor) else isinstance(first, (int, np.integer))
+    is_number = is_number and not isinstance(first, bool)
+    return x[int(first)][index[1:]] if is_number else x[index]
+
+
+def one_place(number):
+    """The slice that holds this place alone: of a number MindSpore, unlike torch, gives the values another order."""
+    return slice(number, number + 1 or None)
+
+
 def fill_slices(x, bounds, value):
     """x[a:b, c:d] = value, the bounds as pairs: MindSpore fails to assign to an empty slice."""
     mask = None
@@ -76,12 +89,25 @@ def take_counted(x, index):
 
 def take_found(x, found):
     """x[found]: where a search found nothing, MindSpore's gradient of it fails on a CPU."""
+    found = places_for(x, found)
     is_plain = not isinstance(x, ms.Tensor) or not isinstance(found, ms.Tensor) or found.size or found.dtype == ms.bool_
     return x[found] if is_plain else ops.zeros(found.shape + x.shape[1:], x.dtype)
 
 
+def places_for(x, found):
+    """What a search in an array found, np.nonzero's tuple too, as a tensor has it for an index."""
+    if not isinstance(x, ms.Tensor):
+        return found
+    if isinstance(found, tuple) and len(found) == 1:
+        return places_for(x, found[0])
+    if isinstance(found, tuple):
+        return tuple([places_for(x, each) for each in found])
+    return ms.Tensor(found) if isinstance(found, np.ndarray) else found
+
+
 def put_found(x, found, value):
     """x[found] = value: where a search found nothing, MindSpore fails."""
+    found = places_for(x, found)
     if not isinstance(found, ms.Tensor) or found.size:
         x[found] = value
     return x

@@ -27,6 +27,14 @@ def write_through(x, value):
         x[()] = value
 
 
+def written(x, value):
+    """The tensor with the value written into it; the value where x is no tensor, such as a total that starts as a number."""
+    if not isinstance(x, ms.Tensor):
+        return value
+    overwrite(x, value)
+    return x
+
+
 def write_at(x, index, value):
     """x[index] = value for an index by tensors, into the memory that x shares with its views."""
     changed = x.copy()

@@ -23,7 +23,8 @@ from ..bindings import CERTAIN_VIEWS, Names, is_held_by_network
 from .arguments import is_given_true, tensor_argument
 from .candidates import COLLECTIVES, may_change
 from .data_attribute import is_data_of_gradient, is_data_of_parameter, is_parameter, strip_data
-from .ways import How, holds_others, is_in_forward, is_written_through, shared_with, way
+from .places import is_shared, may_be_number
+from .ways import How, is_in_forward, is_written_through, shared_with, way
 
 MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
 
@@ -214,7 +215,8 @@ def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], bas
         is_held = _is_held_by_module(facts, base)
         is_bound = not is_held and getattr(facts.parents.get(call), "targets", None)  # `noise = self.noise = ...`
         if is_bare or is_bound or (is_held and _is_filled_by_numbers(facts, chain)):
-            found.changes.append(InPlaceChange(call, base, How.ASSIGN if is_held else How.BIND))
+            how = How.ASSIGN if is_held else How.OVERWRITE if is_bare and is_shared(facts, base) else How.BIND
+            found.changes.append(InPlaceChange(call, base, how))
         else:
             reason = f"{facts.source.text(base)} is changed and its value used at once"
             _refuse(facts, found, chain, reason, "write two statements")
@@ -286,7 +288,7 @@ def _plan_item(facts: Facts, found: InPlace, chain: list[ast.Call], base: ast.Su
     elif whole := _parted(facts, base):
         _refuse(facts, found, chain, f"{whole} is changed through a part of it", f"assign to an index of {whole}")
     elif is_bare:
-        is_entry = _may_hold_parameters(owner, base.slice) or holds_others(facts, base.value, owner)
+        is_entry = _may_hold_parameters(owner, base.slice) or is_shared(facts, base)
         how = How.ENTRY if is_entry else HOW_IN_TUPLES.get(owner.kind, How.ITEM)
         is_filled = owner.is_tensor or how is How.ENTRY  # an entry of a list is a tensor, and stays one
         value = _filling(facts, chain[0]) if is_filled else ""
@@ -457,6 +459,8 @@ def _plan_augmented(facts: Facts, found: InPlace, names: Names, node: ast.AugAss
             found.statements.append((node, how))
         elif names.binding(target).other:
             _warn_of_others(facts, found, names, node.value, target)
+    elif is_shared(facts, target):
+        found.statements.append((node, How.WRITTEN if may_be_number(facts, target) else How.OVERWRITE))
 
 
 def _warn_of_views(facts: Facts, found: InPlace, names: Names, node: ast.Assign) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 from enum import Enum
 
-from ....read.types import Type
 from ...facts import Facts
 from ..bindings import Binding, Names
 from .holders import is_for_the_caller, is_held, is_without_gradients, views
@@ -23,6 +22,7 @@ class How(Enum):
     WRITE_THROUGH = "write through"  # into memory that views share
     SET_DATA = "set_data"
     ITEM = "item"  # an indexed assignment
+    WRITTEN = "written"  # bound to what it was, if that is a tensor, and to the new value if it is a number
     ENTRY = "entry"  # an entry of a dict or a list, which may be a parameter
 
 
@@ -115,34 +115,3 @@ def _has_default(facts: Facts, base: ast.Name) -> bool:
     defaults = dict(zip((each.arg for each in reversed(listed)), reversed(given.defaults), strict=False))
     defaults |= {each.arg: value for each, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value}
     return base.id in defaults and not isinstance(defaults[base.id], ast.Constant)
-
-
-def holds_others(facts: Facts, holder: ast.expr, kind: Type) -> bool:
-    """`pair = [a, a]`, `rows = [x] * 3`, `kept.append(x)`: others have names for the tensors in the list or dictionary."""
-    if kind.kind not in ("list", "dict") or not isinstance(holder, ast.Name):
-        return False
-    names = facts.derived(Names)
-    if names.binding(holder).how == "argument":
-        return True
-    if any(_names_tensors(each) for each in names.values(holder)):
-        return True
-    scope = names.scope(holder)
-    calls = [_call_of(facts, use) for use in names.loads(scope, holder.id)]
-    return any(isinstance(each, ast.Name | ast.Attribute) for call in calls if call for each in call.args[-1:])
-
-
-def _names_tensors(value: ast.expr) -> bool:
-    match value:
-        case ast.List(elts=parts) | ast.Dict(values=parts):
-            return any(isinstance(each, ast.Name | ast.Attribute | ast.Subscript) for each in parts)
-        case ast.BinOp(left=ast.List(), op=ast.Mult()):
-            return True
-    return False
-
-
-def _call_of(facts: Facts, use: ast.Name) -> ast.Call | None:
-    match facts.parents.get(use):
-        case ast.Attribute(attr="append" | "insert" | "setdefault") as method:
-            call = facts.parents.get(method)
-            return call if isinstance(call, ast.Call) else None
-    return None

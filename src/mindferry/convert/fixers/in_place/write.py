@@ -19,6 +19,7 @@ WRITERS = {
     How.ASSIGN: "mindspore.ops.assign",
     How.OVERWRITE: "compat.overwrite",
     How.WRITE_THROUGH: "compat.write_through",
+    How.WRITTEN: "compat.written",
 }
 PLAIN_TYPES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call)
 
@@ -146,6 +147,8 @@ def statement(facts: Facts, node: ast.Assign | ast.AugAssign, how: How, texts: T
     if operator and not isinstance(node.value, PLAIN_TYPES):
         left, right = left + "(", ")"
     opening = _opening(how, written, target, texts)
+    if how is How.WRITTEN:
+        opening = f"{_assignable(facts, written, texts)} = {opening}"
     if not operator and how is How.SET_DATA and (text := texts.of(node.value)) != owned(text):
         yield ReplaceNode(node.value, owned(text))
     yield ReplaceSpan(source.start(node), source.skip_trivia(equals + 1), opening + left, swallows=True)

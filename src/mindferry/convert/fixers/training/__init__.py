@@ -12,7 +12,21 @@ from . import derivatives, record_steps, steps
 from .draft import Draft
 from .write import write
 
-AFTER = ("set_training_mode",)
+AFTER = (  # every fixer that writes at the end: what is lifted is taken as it is written by then
+    "children_by_name",
+    "compare_layer_classes",
+    "device_blocks",
+    "device_names",
+    "forward_names",
+    "leading_ones",
+    "own_transforms",
+    "parameter_names",
+    "set_training_mode",
+    "tensor_members_by_name",
+    "written_copies",
+    "written_places",
+    "written_views",
+)
 
 
 def plan(facts: Facts) -> Iterator[Change]:

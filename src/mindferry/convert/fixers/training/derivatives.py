@@ -337,17 +337,19 @@ def _replace(draft: Draft, each: Derivative, function: str) -> Iterator[Edit]:
     options = f", {draft.texts.of(each.weights)}" if each.weights is not None else ""
     if _is_differentiated_again(each.call) and not each.is_compiled:
         options += ", again=True"
+    is_tuple = True
     if each.parameters is not None:
         helper = draft.texts.name("compat.parameter_gradients")
         text = f"{helper}({function}, {draft.texts.of(each.parameters)}{options})"
     elif each.weights is None and (is_first or len(positions) > 1) and not each.is_compiled:
+        is_tuple = not is_first
         place = "" if positions == [0] else f", {positions[0]}" if is_first else f", {tuple(positions)}"
         text = f"{draft.texts.name('mindspore.grad')}({function}{place})({values})"
     else:
         tail = "," if len(each.arguments) == 1 else ""
         helper = draft.texts.name("compat.compiled_gradients" if each.is_compiled else "compat.gradients")
         text = f"{helper}({function}, {tuple(positions)}, ({values}{tail}){options})"
-    target = parent if is_first and "compat" not in text and each.weights is None and parent is not None else each.call
+    target = parent if is_first and not is_tuple and parent is not None else each.call
     yield ReplaceNode(target, text, swallows=True)  # weights that are ones go
     yield draft.record(each.call, draft.uses.name(Use.DERIVATIVE), before, text)
 

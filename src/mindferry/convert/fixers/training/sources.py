@@ -14,6 +14,7 @@ from ....read.walk import walk_again as walk
 from ...facts import Facts
 from .. import hold_leaf_parameters, make_leaf_parameters
 from . import flow
+from .asked_parameters import gives_parameters, is_object
 
 # Methods of networks, optimizers and schedulers that no tensor has.
 OF_OBJECTS = frozenset(
@@ -174,7 +175,9 @@ def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) ->
     is_own |= isinstance(call.func, ast.Subscript)  # models["encoder"](x)
     is_named = isinstance(call.func, ast.Name) and not _makes_no_gradient(facts, call.func.id)
     is_method = isinstance(call.func, ast.Attribute) and (
-        call.func.attr == "forward" or is_named_like_network(call.func.value)
+        call.func.attr == "forward"
+        or is_named_like_network(call.func.value)
+        or gives_parameters(facts, call.func.value)
     )
     return kind.kind in ("unknown", "method") and (is_named or is_own or is_method) and not _is_loss(facts, call.func)
 
@@ -422,7 +425,7 @@ def unknown_networks(facts: Facts, statements: Iterable[ast.AST]) -> list[str]:
         for call in walk(statement):
             if isinstance(call, ast.Call) and calls_network(facts, call):
                 callee = _called(facts, call)
-                if isinstance(callee, ast.Attribute) and facts.reading.type(callee.value).kind == "instance":
+                if isinstance(callee, ast.Attribute) and is_object(facts, callee.value):
                     callee = callee.value  # a method of an object: what it trains lies in that
                 if not flow.key(callee) or facts.reading.type(callee).kind not in ("unknown", "instance", "method"):
                     return []

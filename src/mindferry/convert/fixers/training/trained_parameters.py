@@ -107,7 +107,11 @@ def _is_visible(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
     if name == "self":
         owner = draft.enclosing(optimizer, ast.ClassDef)
         return owner is not None and draft.enclosing(each.statement, ast.ClassDef) is owner
-    return not is_local(draft, home, name)
+    while home is not None and not draft.is_within(each.statement, home):  # a closure may name what is around it
+        if is_local(draft, home, name):
+            return False
+        home = draft.enclosing(home, ast.FunctionDef, ast.AsyncFunctionDef)
+    return True
 
 
 def _is_made_sometimes(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:

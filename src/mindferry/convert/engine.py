@@ -80,10 +80,10 @@ def convert_file(
     is_notebook: bool = False,
 ) -> FileResult:
     planned = plan_file(source, symbols, module, is_package, settings, is_notebook)
-    try:
-        return planned.write(helpers)
-    finally:
-        planned.let_go()
+    result = planned.write(helpers)
+    if planned.facts is not None:
+        planned.facts.forget()  # without the garbage collector it would stay in memory: what is derived refers to it
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +102,6 @@ class PlannedFile:
         result = self._written(helpers)
         result.findings.extend(older_findings(self.given, self.facts, self.lines))
         return result
-
-    def let_go(self) -> None:
-        """What was derived refers to what it was derived from; without the garbage collector it would stay in memory."""
-        self.given.kept.clear()
-        if self.facts is not None:
-            self.facts.forget()
 
     def _written(self, helpers: HelpersImport | None) -> FileResult:
         if self.facts is None:

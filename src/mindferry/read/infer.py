@@ -67,7 +67,6 @@ class Reading:
 
     def forget(self) -> None:
         self._asked.clear()
-        self.source.kept.clear()
 
     def type(self, node: ast.AST) -> Type:
         return self.types.get(node, UNKNOWN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import weakref
 from collections import Counter
 
 from .framework import Framework
@@ -23,7 +24,7 @@ def names_in(source: Source, framework: Framework) -> NameUses:
 
 class NameUses:
     def __init__(self, source: Source, framework: Framework) -> None:
-        self._source, self._framework = source, framework
+        self._source, self._framework = weakref.proxy(source), framework
         self._used: dict[ast.AST, tuple[Counter[str], dict[str, set[str]]]] = {}
         self._foreign: dict[ast.AST, set[str]] = {}
         distinctive = framework.members.distinctive

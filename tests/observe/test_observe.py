@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+import torch
 
 from mindferry.convert import convert_project
 from mindferry.frameworks.watch.mindferry_watch.session import Session, WatchRequest
@@ -476,3 +477,19 @@ def test_a_process_of_two_frameworks_keeps_what_both_saw(tmp_path: Path) -> None
     told = json.loads(next(tmp_path.glob("part-*.json")).read_text())
     assert told["networks"] == ["torch's"] and told["seeds"] == [["torch", 3]]
     assert told["versions"] == {"torch": "2", "keras": "3"}
+
+
+def test_a_file_that_the_commands_write_themselves_is_not_what_they_were_given(tmp_path: Path) -> None:
+    """An earlier run has left a checkpoint, which this one writes anew before it is loaded; another is read first."""
+    save = (
+        "import torch\ntorch.load('old.pt')\ntorch.save(torch.nn.Linear(2, 1), 'whole.pt')\ntorch.save({}, 'old.pt')\n"
+    )
+    load = "import torch\nprint(torch.load('whole.pt', weights_only=False)(torch.ones(1, 2)).shape)\n"
+    root = project(tmp_path, save=save, load=load)
+    for name in ("whole", "old"):
+        torch.save({"a": torch.ones(2)}, root / f"{name}.pt")
+    commands = ["python", "save.py", "&&", "python", "load.py"]
+    done = mindferry("observe", root, "-o", "seen.zip", "--", *commands, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    opened = [name for run in load_observation(tmp_path / "seen.zip").runs for name in run.opened]
+    assert [name for name in opened if name.endswith(".pt")] == ["old.pt"]

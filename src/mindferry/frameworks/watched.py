@@ -50,6 +50,7 @@ class Watch:
     seed: int = 0
     blocked: tuple[str, ...] = ()  # packages that must not be found
     sites: dict[str, list[Span]] = field(default_factory=dict)
+    began: float = 0.0  # when the first of several commands did; files that are newer are not what they were given
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 from ..errors import MindferryError
 from ..files import write_text
 from ..frameworks.mirror import listed
-from ..frameworks.watched import TO_END, Run, Span, Watch, run_watched
+from ..frameworks.watched import TO_END, Run, Watch, run_watched
 from ..layout import Layout, find_files
 from ..observation import Observation
 from .gather import gather_observation
@@ -58,10 +59,12 @@ def observe(
         _check_script(command, layout)
     sites = unclear_sites(layout)
     before = frozenset(listed(layout.root))
+    wanted = {path: sorted(spans) for path, spans in sites.items()}
+    watch = Watch(layout.root, "observe", 0, seconds, TO_END, sites=wanted, began=time.time())
     runs: list[Run] = []
     for number, command in enumerate(commands):
-        limit = steps if number == len(commands) - 1 else 0
-        run = _run(layout, command, sites, scratch / f"run-{number}", limit, seconds, write)
+        limited = replace(watch, steps=steps if number == len(commands) - 1 else 0)
+        run = run_watched(runnable(command), layout.root, limited, scratch / f"run-{number}", write=write)
         run = replace(run, command=tuple(command))  # as the user wrote it
         if not run.is_well:
             raise CommandFailed(_why(run, runs, _write_log(log, (*runs, run)) if log is not None else None))
@@ -69,20 +72,6 @@ def observe(
     observation, parts = gather_observation(layout, runs, sites)
     written = tuple(path for path in listed(layout.root) if path not in before)
     return Observed(replace(observation, written=written), tuple(runs), parts)
-
-
-def _run(
-    layout: Layout,
-    command: Sequence[str],
-    sites: dict[str, dict[Span, Span]],
-    scratch: Path,
-    steps: int,
-    seconds: float,
-    write: Write,
-) -> Run:
-    wanted = {path: sorted(spans) for path, spans in sites.items()}
-    watch = Watch(layout.root, "observe", steps, seconds, TO_END, sites=wanted)
-    return run_watched(runnable(command), layout.root, watch, scratch, write=write)
 
 
 def _check_script(command: Sequence[str], layout: Layout) -> None:

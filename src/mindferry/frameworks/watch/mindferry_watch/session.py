@@ -38,6 +38,7 @@ class WatchRequest:
     seed: int = 0  # added to every seed
     blocked: tuple[str, ...] = ()  # packages that are not in reach
     sites: dict[str, list[list[int]]] = field(default_factory=dict)  # file -> line, column, end line, end column
+    began: float = 0.0  # when the first of the commands did: what is newer is theirs
 
     @classmethod
     def read(cls, path: str) -> WatchRequest:
@@ -144,12 +145,19 @@ class Session:
         self._gather = [each for each in self._gather if each in self._gather_in_forks]
         multiprocessing.util.Finalize(None, self.write, args=("itself",), exitpriority=100)
 
+    def _is_made(self, path: str) -> bool:
+        """Whether the commands themselves have written the file by now, such as a checkpoint that is loaded again."""
+        try:
+            return bool(self.settings.began) and os.stat(path).st_mtime >= self.settings.began
+        except (OSError, ValueError):
+            return False
+
     def _listen(self) -> None:
         """Which files the script reads, and what it is told on its standard input."""
         opened: dict[str, None] = {}
 
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
-            if event == "open" and len(opened) < FILES and is_data(arguments):
+            if event == "open" and len(opened) < FILES and is_data(arguments) and not self._is_made(arguments[0]):
                 opened[os.path.abspath(arguments[0])] = None
 
         sys.addaudithook(hook)

@@ -471,3 +471,24 @@ def run():
     return losses, plain(net.weight)
 """)
     assert same(ours, theirs)
+
+
+def test_a_loss_that_no_step_follows_is_not_the_earlier_optimizers(both: Both) -> None:
+    theirs, ours = both("""
+def run():
+    net, held = nn.Linear(6, 2), Holder(nn.Linear(6, 1))
+    for each in (net, held.value):
+        nn.init.constant_(each.weight, 0.1)
+        nn.init.zeros_(each.bias)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(2):
+        optimizer.zero_grad()
+        loss = net(torch.from_numpy(X) + step).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+    other = held.value
+    found = other(torch.from_numpy(X)).pow(2).sum()
+    found.backward()
+    return plain(net.weight), plain(other.weight.grad), found.item()
+""")
+    assert same(ours, theirs)

@@ -14,7 +14,7 @@ from ....read.walk import walk_again as walk
 from ...facts import Facts
 from .. import hold_leaf_parameters, make_leaf_parameters
 from . import flow
-from .asked_parameters import gives_parameters, is_object
+from .asked_parameters import gives_parameters, is_object, makes_instance
 
 # Methods of networks, optimizers and schedulers that no tensor has.
 OF_OBJECTS = frozenset(
@@ -148,7 +148,7 @@ def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) ->
     """Whether it runs a network, by whatever functions and objects of the project; `seen`: those that were looked into on the way."""
     symbols, kind = facts.reading.symbols, facts.reading.type(call.func)
     arguments = [*call.args, *_keyword_values(call)]
-    if gives_no_gradient(facts, call):
+    if gives_no_gradient(facts, call) or makes_instance(facts, call):
         return False
     if kind.kind == "instance":
         return not _is_loss(facts, call.func) and (

@@ -34,9 +34,10 @@ def trained_parameters(draft: Draft, each: Backward) -> str:
         parts = [*(_trained(draft, name, each.scope) for name in found), *own]
     else:
         near = _optimizers(draft, each, each.scope)
-        called = sources.unknown_networks(draft, statements) if not near else []
+        is_stepped = bool(near) and _is_stepped(draft, each)
+        called = sources.unknown_networks(draft, statements) if not is_stepped else []
         asked = [f"{draft.texts.name('compat.parameters_of')}({', '.join(called)})"] if called else []
-        parts = [*(near or asked or _optimizers(draft, each, draft.source.tree) or [GUESS]), *own]
+        parts = [*(asked or near or _optimizers(draft, each, draft.source.tree) or [GUESS]), *own]
     if len(parts) == 1 and not own:
         return parts[0]
     return "[" + ", ".join(part if part in own else f"*{part}" for part in parts) + "]"
@@ -89,6 +90,16 @@ def _optimizers(draft: Draft, each: Backward, outermost: ast.AST) -> list[str]:
         if isinstance(optimizer, ast.Name) and optimizer.id == "optimizer"
     )
     return ["optimizer.parameters"] if is_known and is_sure else []
+
+
+def _is_stepped(draft: Draft, each: Backward) -> bool:
+    """Whether an optimizer steps after the backward(), or in a loop around it; one that stepped before is another network's."""
+    outer: ast.AST = each.statement
+    loop = draft.enclosing(each.statement, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
+    while isinstance(loop, ast.For | ast.While):
+        outer, loop = loop, draft.enclosing(loop, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
+    start = draft.source.start(outer)
+    return any(draft.source.start(optimizer) > start for optimizer in _stepping_within(draft, each.scope))
 
 
 def _argument_names(draft: Draft) -> set[str]:

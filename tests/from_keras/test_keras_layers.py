@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from two_processes import HERE, REASON, has_tensorflow
+from two_processes import ENVIRONMENT, HERE, REASON, has_tensorflow
 
 from mindferry.convert.render.helpers_module import library, render
 
@@ -23,7 +23,7 @@ Results = dict[str, "np.ndarray[tuple[int, ...], np.dtype[np.generic]]"]
 
 
 def run(script: str, which: str, out: Path) -> Results:
-    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "ONEDNN_MAX_CPU_ISA": "AVX2", "CUDA_VISIBLE_DEVICES": ""}
+    environment = {**os.environ, **ENVIRONMENT, "TF_ENABLE_ONEDNN_OPTS": "1"}  # a CPU without AVX-512 has them off
     command = [sys.executable, str(HERE / script), which, str(out)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment, cwd=out.parent)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from ..foreign import text_of
 
+LONGEST = 4096  # letters of a file's path; csv's own limit is whatever some library has set it to
+
 
 class Readable(metadata.PathDistribution):
     """A distribution whose files may be anything: one that can't be read is as good as none."""
@@ -33,6 +35,7 @@ def distributions(path: list[str] | None = None, name: str | None = None) -> Ite
 def listed_files(distribution: metadata.Distribution) -> list[str]:
     """The files that it says are its own, relative to the folder that it is installed in."""
     try:
-        return [str(each) for each in distribution.files or ()]
+        found = [str(each) for each in distribution.files or ()]
     except (csv.Error, ValueError):
         return []
+    return found if all(len(each) <= LONGEST for each in found) else []

@@ -166,9 +166,10 @@ def lines_of(*files: Path) -> int:
 def table(folder: Path) -> str:
     there, *others = ({**np.load(folder / f"{side}.npz")} for side in SIDES)
     ours = folder / "converted"
+    helpers = [*ours.glob("ms_compat.py"), *ours.glob("ms_compat/*.py")]
     counts = (
         f"{lines_of(*(HERE / 'by_hand').glob('*.py'))}",
-        f"{lines_of(*(ours / n for n in ('model.py', 'data.py', 'train.py')))} and {lines_of(ours / 'ms_compat.py')} of helpers",
+        f"{lines_of(*(ours / n for n in ('model.py', 'data.py', 'train.py')))} and {lines_of(*helpers)} of helpers",
     )
     rows: list[tuple[str, list[str]]] = [
         (

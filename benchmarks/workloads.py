@@ -56,9 +56,8 @@ def prepare(name: str, folder: Path) -> dict[str, Path]:
 
 def digest(script: Path) -> str:
     """Of what runs: the script, and the helpers beside it."""
-    helpers = script.parent / "ms_compat.py"
-    data = script.read_bytes() + (helpers.read_bytes() if helpers.is_file() else b"")
-    return hashlib.sha256(data).hexdigest()[:16]
+    helpers = [*script.parent.glob("ms_compat.py"), *sorted(script.parent.glob("ms_compat/*.py"))]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in (script, *helpers))).hexdigest()[:16]
 
 
 def steps_of(way: str, script: Path, folder: Path) -> list[float]:

@@ -15,6 +15,7 @@ from mindferry.convert.render.helper_parts import NEEDED, part_names
 from mindferry.convert.render.helper_use import use_of
 from mindferry.convert.render.helpers_module import library, render
 from mindferry.convert.render.specialise_helpers import HOOKS, specialised
+from mindferry.convert.settings import Settings
 
 OUTSIDE = ("pickle.", "json.", "collections.", "dict", "list", "io.")
 
@@ -30,7 +31,7 @@ def helpers_of(folder: Path, **files: str) -> str:
     source.mkdir(parents=True)
     for name, text in files.items():
         (source / f"{name}.py").write_text(text)
-    convert_project(source, folder / "out")
+    convert_project(source, folder / "out", settings=Settings(helpers="module"))
     return (folder / "out" / "ms_compat.py").read_text()
 
 

@@ -51,7 +51,7 @@ class Draws:
 
     def __init__(self, project: Path, exchange: Exchange, helpers: tuple[str, ...] = ()) -> None:
         self.project, self.exchange = str(project), exchange
-        self.helpers = tuple(f"/{name.replace('.', '/')}.py" for name in helpers)
+        self.helpers = tuple(f"{project}/{name.replace('.', '/')}{end}" for name in helpers for end in (".py", "/"))
         self.kept: dict[str, list[Any]] = {}
         self.is_paused = False
 
@@ -65,7 +65,7 @@ class Draws:
     def is_of_script(self, depth: int = 2) -> bool:
         """Whether it is the project's, or a library's that both sides have, such as an environment: neither MindSpore's nor ours."""
         frame = sys._getframe(depth)
-        if self.is_paused or frame.f_code.co_filename.endswith(self.helpers or ("\0",)):
+        if self.is_paused or frame.f_code.co_filename.startswith(self.helpers):
             return False
         return str(frame.f_globals.get("__name__", "")).partition(".")[0] not in ("mindspore", "mindferry")
 
@@ -75,7 +75,7 @@ class Draws:
 
     def _is_of_project(self, frame: FrameType) -> bool:
         name = frame.f_code.co_filename
-        return name.startswith(self.project) and not name.endswith(self.helpers or ("\0",))
+        return name.startswith(self.project) and not name.startswith(self.helpers)
 
     def keep(self, name: str, array: Any) -> None:
         self.kept.setdefault(f"{FAMILY[name]} {array.shape}", []).append(array)

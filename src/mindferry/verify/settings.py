@@ -134,7 +134,8 @@ def data_settings(converted: Path | None, *, reference: Path | None = None, data
 
 def _helpers(converted: Path) -> tuple[str, ...]:
     if not (converted / STATE / "convert.json").is_file():
-        return ("ms_compat",) if (converted / "ms_compat.py").is_file() else ()
+        is_there = any((converted / name).is_file() for name in ("ms_compat.py", "ms_compat/__init__.py"))
+        return ("ms_compat",) if is_there else ()
     return load(ProjectConversion, converted, "convert").helper_modules
 
 

@@ -14,6 +14,7 @@ import pytest
 from mindferry.convert import convert_project
 from mindferry.convert.render.helper_use import use_of
 from mindferry.convert.render.helpers_module import render
+from mindferry.convert.settings import Settings
 
 HEAD = "import torch\nfrom torch import nn\n\n\n"
 SHAPES = ((3, 2), (3,), (4,))
@@ -220,7 +221,7 @@ def test_an_optimizer_is_short_where_nothing_more_is_asked_of_it(
 ) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "train.py").write_text(HEAD + MADE.format(made, extra) + STEP)
-    convert_project(tmp_path / "in", tmp_path / "out")
+    convert_project(tmp_path / "in", tmp_path / "out", settings=Settings(helpers="module"))
     text = (tmp_path / "out" / "ms_compat.py").read_text()
     assert ("def add_param_group(" not in text) == is_short
     assert "Short" not in text
@@ -283,7 +284,7 @@ def test_a_loader_is_short_where_nothing_more_is_asked_of_it(
     )
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "train.py").write_text(code)
-    convert_project(tmp_path / "in", tmp_path / "out")
+    convert_project(tmp_path / "in", tmp_path / "out", settings=Settings(helpers="module"))
     text = (tmp_path / "out" / "ms_compat.py").read_text()
     assert ("class BatchSampler" not in text and "class SequentialSampler" not in text) == is_short
 

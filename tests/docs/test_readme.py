@@ -196,7 +196,8 @@ def test_every_link_of_the_readme_leads_somewhere() -> None:
     assert len(links) > 10 and [link for link in links if not (ROOT / link).exists()] == []
 
 
-MEASURING = sorted(set(re.findall(r"`python (?:-m )?((?:benchmarks|tests)[\w/.]+)", README)))
+MEASURED = (ROOT / "docs/reference/measured.md").read_text("utf-8")
+MEASURING = sorted(set(re.findall(r"`python (?:-m )?((?:benchmarks|tests)[\w/.]+)", README + MEASURED)))
 
 
 @pytest.mark.parametrize("script", MEASURING)

@@ -156,7 +156,7 @@ def parameters_of(*networks):
         if not own and not hasattr(network, "trainable_params"):
             raise TypeError(f"no parameters are known of {network!r}: name the network that this loss trains")
         found += own
-    return found
+    return list(dict.fromkeys(found))  # a network may come twice, and has one gradient
 
 
 _numbers = itertools.count(1)

@@ -163,11 +163,11 @@ def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) ->
     if (
         kind.kind in ("ref", "value") and kind.qual in symbols.results
     ):  # a function of the project: does it get a network?
-        if any(_is_network(facts, argument) for argument in arguments):
+        if any(is_network(facts, argument) for argument in arguments):
             return True
         body = _body(facts, call)
         return body is not None and _reaches_network(facts, kind.qual, _connected(body), seen)
-    if any(_is_network(facts, argument) for argument in call.args):
+    if any(is_network(facts, argument) for argument in call.args):
         return True
     if isinstance(call.func, ast.Call) and kind.kind in ("unknown", "tensor"):  # vmap(grad(f))(x)
         return any(_wraps_network(facts, each, seen) for each in (*call.func.args, *_keyword_values(call.func)))
@@ -196,7 +196,7 @@ def _wraps_network(facts: Facts, given: ast.expr, seen: set[str] | None) -> bool
     body = facts.derived(_definitions).get((ast.FunctionDef, kind.qual)) if kind.kind in ("ref", "value") else None
     if body is not None:
         return _reaches_network(facts, kind.qual, _connected(body), seen)
-    return _is_network(facts, given)
+    return is_network(facts, given)
 
 
 def gives_no_gradient(facts: Facts, call: ast.Call) -> bool:
@@ -370,7 +370,7 @@ def _named_tuples(facts: Facts) -> set[str]:
     }
 
 
-def _is_network(facts: Facts, node: ast.expr) -> bool:
+def is_network(facts: Facts, node: ast.expr) -> bool:
     kind = facts.reading.type(node)
     if kind.kind == "unknown":
         return isinstance(node, ast.Name) and any(word in node.id.lower() for word in ("model", "net"))
@@ -415,7 +415,7 @@ def _reads_only_leaves(facts: Facts, call: ast.Call, seen: frozenset[ast.AST] = 
             continue
         if not _reads_only_leaves(facts, node, seen | {body}):
             return False
-    return not any(_is_network(facts, each) for each in call.args)
+    return not any(is_network(facts, each) for each in call.args)
 
 
 def unknown_networks(facts: Facts, statements: Iterable[ast.AST]) -> list[str]:
@@ -438,7 +438,7 @@ def _owner(facts: Facts, node: ast.expr) -> str:
     outermost = ""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
-        if flow.key(node) and _is_network(facts, node):
+        if flow.key(node) and is_network(facts, node):
             outermost = facts.source.text(node)
     return outermost
 
@@ -446,7 +446,7 @@ def _owner(facts: Facts, node: ast.expr) -> str:
 def _called(facts: Facts, call: ast.Call) -> ast.expr:
     """The network itself in `net(x)` and `net.forward(x)`."""
     match call.func:
-        case ast.Attribute(attr="forward", value=owner) if _is_network(facts, owner):
+        case ast.Attribute(attr="forward", value=owner) if is_network(facts, owner):
             return owner
     return call.func
 
@@ -459,12 +459,12 @@ def _given_networks(facts: Facts, call: ast.Call) -> list[str]:
     arguments = {argument.arg for argument in walk(body.args) if isinstance(argument, ast.arg)}
     for node in _connected(body):
         if isinstance(node, ast.Call) and calls_network(facts, node):
-            used = {each.id for each in walk(node) if isinstance(each, ast.Name) and _is_network(facts, each)}
+            used = {each.id for each in walk(node) if isinstance(each, ast.Name) and is_network(facts, each)}
             called = node.func.id if isinstance(node.func, ast.Name) else ""
             if not (used | {called}) - {""} <= arguments or isinstance(node.func, ast.Attribute):
                 return []
     given = [*call.args, *(each.value for each in call.keywords)]
-    return [facts.source.text(each) for each in given if _is_network(facts, each) and flow.key(each)]
+    return [facts.source.text(each) for each in given if is_network(facts, each) and flow.key(each)]
 
 
 def own_leaves(facts: Facts, statements: Iterable[ast.AST]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from ..hold_leaf_parameters import MANY
 from ..make_leaf_parameters import is_local
 from . import flow, sources
 from .draft import Draft
+from .looped_networks import as_given, is_looped
 from .steps import Backward, is_optimizer_method
 
 GUESS = "its parameters"
@@ -29,18 +30,35 @@ def trained_parameters(draft: Draft, each: Backward) -> str:
     own = [
         f"*{draft.texts.name('compat.leaves_in')}({name})" if held == MANY else name for name, held in leaves.items()
     ]
-    found = sources.networks(draft, statements)
-    if found is not None and (found or own):
-        parts = [*(_trained(draft, name, each.scope) for name in found), *own]
+    known = _of_networks(draft, each, statements)
+    if known is not None and (known or own):
+        parts = [*known, *own]
     else:
         near = _optimizers(draft, each, each.scope)
         is_stepped = bool(near) and _is_stepped(draft, each)
         called = sources.unknown_networks(draft, statements) if not is_stepped else []
-        asked = [f"{draft.texts.name('compat.parameters_of')}({', '.join(called)})"] if called else []
+        given = [as_given(draft, name, statements) for name in called]
+        asked = [_asked(draft, [text for text in given if text])] if called and None not in given else []
         parts = [*(asked or near or _optimizers(draft, each, draft.source.tree) or [GUESS]), *own]
     if len(parts) == 1 and not own:
         return parts[0]
     return "[" + ", ".join(part if part in own else f"*{part}" for part in parts) + "]"
+
+
+def _of_networks(draft: Draft, each: Backward, statements: list[ast.AST]) -> list[str] | None:
+    """The parameters of all networks that the loss is computed by; None if that can't be told."""
+    found = sources.networks(draft, statements)
+    if found is None:
+        return None
+    looped = {name: as_given(draft, name, statements) for name in found if is_looped(name, statements)}
+    if None in looped.values():
+        return None
+    plain = [_trained(draft, name, each.scope) for name in found if name not in looped]
+    return [*plain, _asked(draft, [text for text in looped.values() if text])] if looped else plain
+
+
+def _asked(draft: Draft, given: list[str]) -> str:
+    return f"{draft.texts.name('compat.parameters_of')}({', '.join(given)})"
 
 
 def _trained(draft: Draft, name: str, scope: ast.AST) -> str:

@@ -25,7 +25,7 @@ loss.backward()
         ("loss = 0\nfor n in nets:\n    loss = loss + n(x).sum()", "parameters_of(*nets)"),
         ("loss = 0\nfor i, n in enumerate(nets):\n    loss = loss + i * n(x).sum()", "parameters_of(*nets)"),
         (
-            "loss = 0\nfor w, n, h in zip((1, 2), nets, heads):\n    loss = loss + w * h(n(x)).sum()",
+            "loss = 0\nfor w, (n, h) in zip((1, 2), zip(nets, heads)):\n    loss = loss + w * h(n(x)).sum()",
             "parameters_of(*heads, *nets)",
         ),
         (

@@ -23,6 +23,7 @@ OF_OBJECTS = frozenset(
 MAKERS = frozenset(
     "zeros ones empty full zeros_like ones_like empty_like full_like new_zeros new_ones new_empty new_full".split()
 )
+RUNNING = {"builtins.map", "builtins.filter"}  # what they are given; zip(nets, heads) runs none
 
 
 def differentiable(facts: Facts, chosen: list[ast.stmt]) -> list[ast.stmt]:
@@ -160,14 +161,13 @@ def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) ->
             return False
         is_own = symbols.method(owner.qual, call.func.attr) is not None
         return symbols.is_module(owner.qual) or (is_own and holds_network(facts, owner.qual, seen))
-    if (
-        kind.kind in ("ref", "value") and kind.qual in symbols.results
-    ):  # a function of the project: does it get a network?
+    if kind.kind in ("ref", "value") and kind.qual in symbols.results:  # a function of the project
         if any(is_network(facts, argument) for argument in arguments):
             return True
         body = _body(facts, call)
         return body is not None and _reaches_network(facts, kind.qual, _connected(body), seen)
-    if any(is_network(facts, argument) for argument in call.args):
+    only_holds = kind.qual.startswith("builtins.") and kind.qual not in RUNNING
+    if not only_holds and any(is_network(facts, argument) for argument in call.args):
         return True
     if isinstance(call.func, ast.Call) and kind.kind in ("unknown", "tensor"):  # vmap(grad(f))(x)
         return any(_wraps_network(facts, each, seen) for each in (*call.func.args, *_keyword_values(call.func)))

@@ -153,6 +153,7 @@ class Source:
         self.parents: dict[ast.AST, ast.AST] = {}
         self._children: list[int] = []  # where in `nodes` the children of each node begin; those of the next end them
         self._texts: set[str] = set()  # names and strings
+        self._mentioned: dict[str, bool] = {}
         self.kept: dict[str, object] = {}  # what others found out about the text, by who they are; see name_uses.py
         self._list_nodes()
 
@@ -348,8 +349,11 @@ class Source:
         return "\n".join(self.names)
 
     def mentions(self, word: str) -> bool:
-        """Whether the word is part of a name in the code."""
-        return word.encode("utf-8") in self.data and word in self._vocabulary
+        """Whether the word is part of a name in the code; rules ask for the same few at every call."""
+        known = self._mentioned.get(word)
+        if known is None:
+            known = self._mentioned[word] = word.encode("utf-8") in self.data and word in self._vocabulary
+        return known
 
     @functools.cached_property
     def writes_negative_infinity(self) -> bool:

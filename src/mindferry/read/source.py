@@ -44,9 +44,10 @@ _NO_NODES = frozenset(
     }
 )
 _STATEMENTS = frozenset(ast.stmt.__subclasses__())
-_BLOCKS = {
+_WITH_BLOCKS: tuple[type[ast.AST], ...] = (ast.Module, ast.ExceptHandler, ast.match_case, *_STATEMENTS)
+_BLOCKS: dict[type, tuple[str, ...]] = {
     kind: tuple(name for name in ("body", "orelse", "finalbody", "handlers") if name in kind._fields)
-    for kind in (ast.Module, ast.ExceptHandler, ast.match_case, *_STATEMENTS)
+    for kind in _WITH_BLOCKS
 }
 N = TypeVar("N", bound=ast.AST)
 

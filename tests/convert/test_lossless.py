@@ -148,3 +148,11 @@ def test_offsets_count_bytes_so_that_other_alphabets_do_not_shift_edits() -> Non
 
 def test_a_source_knows_its_encoding() -> None:
     assert Source("# -*- coding: latin-1 -*-\nx = 'é'\n".encode("latin-1")).encoding == "iso-8859-1"
+
+
+def test_a_comment_about_sparse_tensors_makes_no_matrix_sparse() -> None:
+    code = "import torch\n\n\ndef f(a, b):\n    return torch.mm(a, b)\n"
+    said = convert_source(f"{code}# unlike torch.sparse.mm, spmm and to_sparse\n").code
+    assert said.startswith(convert_source(code).code)
+    assert "sparse_mm" in convert_source(f"{code}\n\nx = torch.sparse.FloatTensor\n").code
+    assert "sparse_mm" in convert_source(f"{code}\n\ny = f(x.to_sparse(), x)\n").code

@@ -186,6 +186,14 @@ NETWORKS = (
     "optimizer#.zero_grad()\nloss = net#(torch.ones(2)).mean()\nloss.backward()\noptimizer#.step()\n"
 )  # outside of all functions: the whole file is the scope of each
 
+COMPUTED = "y# = torch.exp(x * 1.5) + x.sum(dim=1, keepdim=True)\n"  # what is computed from a name of the whole file
+GUARDED = "guard# = torch.no_grad()\nwith guard#:\n    z# = x * 2\n"
+ASKED = (
+    "def train#(a, b, optimizer, x):\n    optimizer.zero_grad()\n"
+    "    loss = (a.one(x) + b.two(x) + a.three(x) + b.four(x) + a.five(x) + b.six(x)).sum()\n    loss.backward()\n"
+    "    nn.utils.clip_grad_norm_(a.parameters(), 1.0)\n    optimizer.step()\n"
+)
+
 
 def _work(action: Callable[[], object]) -> int:
     """How many functions it calls."""
@@ -234,6 +242,9 @@ def _calls(text: str) -> int:
         (_parts("", RESULTS), 80),
         (_parts("", DATA), 60),
         (_parts("", NETWORKS), 40),
+        (_parts("x = torch.ones(3, 4)\n", COMPUTED), 80),
+        (_parts("x = torch.ones(3, 4)\n", GUARDED), 60),
+        (_parts("", ASKED), 60),
         (_one_line, 200),
     ],
 )

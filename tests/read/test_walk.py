@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import mindferry
-from mindferry.read.walk import walk
+from mindferry import convert_source
+from mindferry.convert.fixers.training import flow
+from mindferry.read.walk import kept_by_node, walk, walk_again
 
 SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
 ODD = """
@@ -75,3 +77,15 @@ def test_nodes_of_a_class_of_our_own() -> None:
         "Constant",
         "Name",
     ]
+
+
+def test_nothing_that_was_learnt_of_a_files_nodes_outlasts_its_conversion() -> None:
+    seen = []
+    again = kept_by_node(4)(lambda node: seen.append(node) or len(seen))
+    name = ast.Name("x")
+    assert (again(name), again(name)) == (1, 1)
+    convert_source(
+        "import torch\n\ndef f(net, x, optimizer):\n    loss = net(x).sum()\n    loss.backward()\n    optimizer.step()\n"
+    )
+    assert again(name) == 2
+    assert not any(kept.cache_info().currsize for kept in (walk_again, flow.reads, flow.writes))

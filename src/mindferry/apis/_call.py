@@ -70,7 +70,7 @@ class Call:
         self.is_opaque = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
         self.extra: list[ast.expr] = []  # positional arguments beyond those that the rule names
         self.given: dict[str, ast.expr] = {}
-        self._positional: dict[str, int] = {}
+        self._positional: dict[ast.expr, str] = {}  # the names of those that are given by place
         self._bind()
         self.noted: str | tuple[str, ...] = ""  # what a fixer knows about the call and the rule can't see
         self._changes: dict[str, str | None] = {}
@@ -78,15 +78,16 @@ class Call:
         self._out: ast.expr | None = None  # where the result is written to as well
 
     def _bind(self) -> None:
-        if self.receiver is not None and self.rule.args[:1] in (("input",), ("self",)):
-            self.given[self.rule.args[0]] = self.receiver  # x.foo(y) is torch.foo(x, y)
-        skip = 1 if self.receiver is not None and self.rule.args[:1] in (("input",), ("self",)) else 0
+        names = self.rule.args
+        if self.receiver is not None and names[:1] in (("input",), ("self",)):
+            self.given[names[0]] = self.receiver  # x.foo(y) is torch.foo(x, y)
+            names = names[1:]
         for index, argument in enumerate(self.node.args):
             if isinstance(argument, ast.Starred):
                 break
-            if index + skip < len(self.rule.args):
-                self.given[self.rule.args[index + skip]] = argument
-                self._positional[self.rule.args[index + skip]] = index
+            if index < len(names):
+                self.given[names[index]] = argument
+                self._positional[argument] = names[index]
             else:
                 self.extra.append(argument)
         for keyword in self.node.keywords:
@@ -236,7 +237,7 @@ class Call:
         is_renamed = any(rule.rename.get(name, name) != written for written, name in named.items())
         has_all = set(rule.defaults) <= {rule.rename.get(name, name) for name in self.given}
         stays = not any(name in self.given for name in (*rule.drop, *rule.only))
-        return not is_renamed and has_all and stays and not any(map(self._beyond_positional, self._positional))
+        return not is_renamed and has_all and stays and not any(map(self._beyond_positional, self._positional.values()))
 
     @property
     def is_sound(self) -> bool:
@@ -245,7 +246,7 @@ class Call:
         if "" in self._changes.values() or self._is_named_twice:
             return False
         if new is None:
-            return not (self.extra and any(self._is_named_or_dropped(name) for name in self._positional))
+            return not (self.extra and any(self._is_named_or_dropped(name) for name in self._positional.values()))
         return _parsed(new) is not None or new.startswith(STATEMENT)
 
     @property
@@ -326,7 +327,7 @@ class Call:
         if isinstance(node, ast.keyword):
             own = OTHER_NAMES.get(node.arg or "", "")
             return own if own in self.rule.args and node.arg not in self.rule.args else node.arg
-        return next((name for name, index in self._positional.items() if self.node.args[index] is node), None)
+        return self._positional.get(node)  # type: ignore[call-overload, no-any-return]
 
     def _beyond_positional(self, name: str) -> bool:
         limit = self.rule.positional

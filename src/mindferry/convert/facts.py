@@ -16,6 +16,7 @@ from ..read.framework import Framework
 from ..read.infer import Reading
 from ..read.source import Source
 from ..read.uses import Use, Uses
+from ..read.walk import forget_nodes
 from .plan import Found, Record, Text
 from .settings import Settings
 
@@ -57,6 +58,7 @@ class Facts:
         """Everything derived, when the file is written."""
         self._derived.clear()
         self.reading.forget()
+        forget_nodes()
 
     def api(self, node: ast.expr) -> str:
         """torch's dotted name of an expression that refers to one, or ''."""

@@ -43,6 +43,8 @@ class Settings:
 
     def applies(self, *names: str) -> bool:
         """Whether a rule or pass that goes by these names takes part."""
+        if not self.is_restricted:  # asked for every fixer of every file
+            return True
         return (not self.only or _matches(names, self.only)) and not _matches(names, self.skip)
 
     def applies_to(self, api: str, rule: str) -> bool:

@@ -40,4 +40,6 @@ def convert_source(text: str, path: str = "<string>", settings: Settings = PORTA
     if result.compat:
         helpers = render(result.compat, source=written_for)
         code = planned.write(helpers=None).code
+    if planned.facts is not None:
+        planned.facts.forget()
     return Conversion(code, result.code, helpers, tuple(result.findings), tuple(result.rewrites), tuple(result.sites))

@@ -157,6 +157,8 @@ class Edits:
         if self._owner != self._dropper:
             self._note_read(start, end)
         data, pieces, position = self.source.data, [], start
+        if start // BLOCK == end // BLOCK and start // BLOCK not in self._rows:  # nothing was changed far and wide
+            return data[start:end].decode("utf-8")
         for row, low, high in self._slices(start, end):
             for edit in row[low:high]:
                 if _inside(edit, start, end):

@@ -44,6 +44,11 @@ _NO_NODES = frozenset(
     }
 )
 _STATEMENTS = frozenset(ast.stmt.__subclasses__())
+_WITH_BLOCKS: tuple[type[ast.AST], ...] = (ast.Module, ast.ExceptHandler, ast.match_case, *_STATEMENTS)
+_BLOCKS: dict[type, tuple[str, ...]] = {
+    kind: tuple(name for name in ("body", "orelse", "finalbody", "handlers") if name in kind._fields)
+    for kind in _WITH_BLOCKS
+}
 N = TypeVar("N", bound=ast.AST)
 
 
@@ -153,6 +158,7 @@ class Source:
         self.parents: dict[ast.AST, ast.AST] = {}
         self._children: list[int] = []  # where in `nodes` the children of each node begin; those of the next end them
         self._texts: set[str] = set()  # names and strings
+        self._mentioned: dict[str, bool] = {}
         self.kept: dict[str, object] = {}  # what others found out about the text, by who they are; see name_uses.py
         self._list_nodes()
 
@@ -295,9 +301,10 @@ class Source:
         """The list that each statement or handler stands in, and its place there."""
         found: dict[ast.AST, tuple[list[ast.stmt], int]] = {}
         for node in (self.tree, *self.statements, *self.of(ast.ExceptHandler), *self.of(ast.match_case)):
-            for name in ("body", "orelse", "finalbody", "handlers"):
-                block = getattr(node, name, [])
-                found.update((statement, (block, place)) for place, statement in enumerate(block))
+            for name in _BLOCKS[type(node)]:
+                block = getattr(node, name)
+                for place, statement in enumerate(block):
+                    found[statement] = block, place
         return found
 
     @functools.cached_property
@@ -348,8 +355,11 @@ class Source:
         return "\n".join(self.names)
 
     def mentions(self, word: str) -> bool:
-        """Whether the word is part of a name in the code."""
-        return word.encode("utf-8") in self.data and word in self._vocabulary
+        """Whether the word is part of a name in the code; rules ask for the same few at every call."""
+        known = self._mentioned.get(word)
+        if known is None:
+            known = self._mentioned[word] = word.encode("utf-8") in self.data and word in self._vocabulary
+        return known
 
     @functools.cached_property
     def writes_negative_infinity(self) -> bool:
@@ -403,6 +413,8 @@ class Source:
 
     def find_token(self, token: bytes, offset: int, limit: int) -> int:
         """Where punctuation `token` next stands between tokens, comments skipped; -1 if a limit comes first."""
+        if offset < limit and self.data.startswith(token, offset):  # most stand right behind what was read
+            return offset
         while offset < limit:
             offset = self.skip_trivia(offset)
             if offset >= limit:
@@ -433,8 +445,10 @@ class Slot:
 
 def argument_slots(source: Source, call: ast.Call) -> tuple[int, list[Slot], int] | None:
     """(offset after the opening parenthesis, slots in source order, offset of the closing one)."""
-    close = source.end(call) - 1
-    opening = source.find_token(b"(", _after_parentheses(source, source.end(call.func), close), close + 1)
+    close, behind = source.end(call) - 1, source.end(call.func)
+    if source.data[behind : behind + 1] != b"(":
+        behind = _after_parentheses(source, behind, close)
+    opening = source.find_token(b"(", behind, close + 1)
     nodes: list[ast.AST] = sorted([*call.args, *call.keywords], key=source.start)
     if opening < 0 or (
         nodes and source.start(nodes[0]) <= opening
@@ -451,10 +465,8 @@ def argument_slots(source: Source, call: ast.Call) -> tuple[int, list[Slot], int
     for index, node in enumerate(nodes):
         start = source.skip_trivia(edges[index] + 1)
         comma = edges[index + 1] if index + 1 < len(nodes) else trailing
-        end = source.end(node)
-        while (token := source.skip_trivia(end)) < (comma if comma >= 0 else close) and source.data[
-            token : token + 1
-        ] == b")":
+        end, limit = source.end(node), comma if comma >= 0 else close
+        while end < limit and (token := source.skip_trivia(end)) < limit and source.data[token : token + 1] == b")":
             end = token + 1
         slots.append(Slot(start, end, comma))
     return opening + 1, slots, close

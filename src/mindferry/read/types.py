@@ -176,8 +176,10 @@ def _join(types: tuple[Type, ...]) -> Type:
 
 def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
     """What an operator makes of two."""
-    if left.is_tensor or right.is_tensor:
-        return surest(*(each for each in (left, right) if each.is_tensor))
+    if left.kind == "tensor":
+        return surest(left, right) if right.kind == "tensor" else left
+    if right.kind == "tensor":
+        return right
     if "ndarray" in (left.kind, right.kind):
         return NDARRAY
     if "foreign" in (left.kind, right.kind):

@@ -5,7 +5,11 @@ from __future__ import annotations
 import ast
 import functools
 from collections import defaultdict
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # fields that hold texts and numbers; or contexts and operators, one object of which stands for all its kind
 _PLAIN_FIELDS = frozenset(
@@ -50,7 +54,26 @@ def walk(root: ast.AST) -> list[ast.AST]:
     return found
 
 
-@functools.lru_cache(maxsize=1024)
+_KEPT: list[Any] = []  # the caches of `kept_by_node`
+
+
+def kept_by_node(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Remember what a function tells of the latest nodes, until `forget_nodes`: nothing of a file outlasts its conversion."""
+
+    def remembering(function: Callable[P, T]) -> Callable[P, T]:
+        cached = functools.lru_cache(maxsize=most)(function)
+        _KEPT.append(cached)
+        return cast("Callable[P, T]", cached)
+
+    return remembering
+
+
+def forget_nodes() -> None:
+    for cached in _KEPT:
+        cached.cache_clear()
+
+
+@kept_by_node(1024)
 def walk_again(root: ast.AST) -> tuple[ast.AST, ...]:
     """The same for those who ask for a few statements many times over, when nothing changes in them any more."""
     return tuple(walk(root))

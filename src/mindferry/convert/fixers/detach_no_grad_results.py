@@ -84,9 +84,8 @@ def chosen(facts: Facts, switch: ast.expr, texts: Texts) -> str:
     """How `with torch.no_grad() if frozen else nullcontext()` cuts a value off, also by way of a variable; '' if it doesn't."""
     if isinstance(switch, ast.Name):
         scope = facts.enclosing(switch, *FUNCTIONS) or facts.source.tree
-        values = [
-            each.value for each in walk(scope) if isinstance(each, ast.Assign) and _is_name(each.targets[0], switch.id)
-        ]
+        assigned = facts.source.assigned_within(switch.id, scope)
+        values = [each.value for each in assigned if _is_name(each.targets[0], switch.id)]
         if len(values) != 1:
             return ""
         switch = values[0]

@@ -152,8 +152,7 @@ def _values(facts: Facts, node: ast.Name) -> list[ast.expr | None]:
         names = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
         if any(each is not None and each.arg == node.id for each in names):
             return []
-    for each in ast.walk(scope):
-        if isinstance(each, ast.Name) and each.id == node.id and isinstance(each.ctx, ast.Store):
-            parent = facts.parents.get(each)
-            found.append(parent.value if isinstance(parent, ast.Assign) and parent.targets == [each] else None)
+    for each in facts.bound_within(node.id, scope):
+        parent = facts.parents.get(each)
+        found.append(parent.value if isinstance(parent, ast.Assign) and parent.targets == [each] else None)
     return found

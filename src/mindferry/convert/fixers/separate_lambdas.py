@@ -22,5 +22,5 @@ def plan(facts: Facts) -> Iterator[Change]:
 def _has_its_line(facts: Facts, given: ast.Lambda) -> bool:
     """Or stands where no line can begin: in an f-string."""
     start = facts.source.start(given)
-    before = facts.source.data[:start].rpartition(b"\n")[2]
+    before = facts.source.data[facts.source.data.rfind(b"\n", 0, start) + 1 : start]
     return not before.strip() or facts.enclosing(given, ast.JoinedStr) is not None

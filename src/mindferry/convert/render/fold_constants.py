@@ -71,9 +71,10 @@ def constant(node: ast.AST | None) -> object:
     """The value of a literal, or NOTHING."""
     if type(node) is ast.Constant:  # asked of every argument
         return node.value
-    match node:
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
-            return -value
+    if type(node) is ast.UnaryOp:
+        match node:
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+                return -value
     return NOTHING
 
 

@@ -62,14 +62,7 @@ def _is_chosen(call: Call) -> bool:
     while scope is not None and not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
         scope = parents.get(scope)
     name = top.targets[0].id
-    return (
-        scope is not None
-        and sum(
-            isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each.id == name
-            for each in ast.walk(scope)
-        )
-        == 1
-    )
+    return scope is not None and len(call.reading.source.bound_within(name, scope)) == 1
 
 
 @rule("torch.is_grad_enabled", cases=[Case("torch.is_grad_enabled() * x", "True * x", shapes=((2, 3),))])

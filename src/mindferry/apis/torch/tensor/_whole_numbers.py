@@ -59,11 +59,7 @@ def _reads(call: Call, statement: ast.Assign, name: str) -> list[ast.Name]:
     while scope is not None and not isinstance(scope, FUNCTIONS | ast.Module):
         scope = source.parents.get(scope)
     begin = source.end(statement)
-    later = [
-        each
-        for each in ast.walk(scope or statement)
-        if isinstance(each, ast.Name) and each.id == name and source.start(each) >= begin
-    ]
+    later = [each for each in source.named_within(name, scope or statement) if source.start(each) >= begin]
     bound = [_end_of_statement(call, each) for each in later if isinstance(each.ctx, ast.Store)]
     end = min(bound, default=len(source.data))
     return [each for each in later if isinstance(each.ctx, ast.Load) and source.start(each) < end]

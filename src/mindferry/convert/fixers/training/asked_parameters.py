@@ -11,13 +11,28 @@ from . import flow
 
 def gives_parameters(facts: Facts, node: ast.expr) -> bool:
     """Whether the function, or the file where there is none, asks it for its parameters; nothing else may be known of it."""
-    if facts.reading.type(node).kind != "unknown" or not flow.key(node):
+    if facts.reading.type(node).kind != "unknown" or not (name := flow.key(node)):
         return False
-    scope = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-    return any(
-        flow.key(each.value) == flow.key(node) and facts.is_within(each, scope)
-        for each in facts.source.members.get("parameters", ())
-    )
+    asked = facts.derived(_asked).get(name)
+    return asked is not None and _scope_of(facts, node) in asked
+
+
+def _asked(facts: Facts) -> dict[str, set[ast.AST]]:
+    """What is asked for its parameters, by its name: the functions in which that is done, with those around them, and the file."""
+    found: dict[str, set[ast.AST]] = {}
+    for node in facts.source.members.get("parameters", ()):
+        if name := flow.key(node.value):
+            scopes = found.setdefault(name, {facts.source.tree})
+            scope = _scope_of(facts, node)
+            while scope not in scopes:
+                scopes.add(scope)
+                scope = _scope_of(facts, scope)
+    return found
+
+
+def _scope_of(facts: Facts, node: ast.AST) -> ast.AST:
+    """The function around, or the file where there is none."""
+    return facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
 
 
 def is_object(facts: Facts, node: ast.expr) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 import bisect
-import functools
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
 
-from ....read.walk import children_of
+from ....read.walk import children_of, kept_by_node
 from ....read.walk import walk_again as walk
 from ...facts import Facts
 
@@ -29,7 +28,7 @@ def key(node: ast.expr) -> str:
     return ""
 
 
-@functools.lru_cache(maxsize=AGAIN)
+@kept_by_node(AGAIN)
 def reads(node: ast.AST, with_gradient: bool = False) -> frozenset[str]:
     """Variables that it uses; with_gradient: only where a gradient could flow through."""
     found: set[str] = set()
@@ -78,7 +77,7 @@ def _switches_off(node: ast.expr) -> bool:
     return wanted is not None and isinstance(given[0], ast.Constant) and given[0].value is wanted
 
 
-@functools.lru_cache(maxsize=AGAIN)
+@kept_by_node(AGAIN)
 def writes(node: ast.AST) -> frozenset[str]:
     """Variables that it sets, in place included: `x = …`, `x += …`, `x[i] = …`, `x.fill_(0)`, loop targets."""
     found: set[str] = set()

@@ -85,6 +85,7 @@ class Layout:
     names: frozenset[str] = frozenset()  # of all its files and folders, without `.py`, case folded as some disks do
     imported_beside: frozenset[str] = frozenset()  # files of a package that a neighbour imports by their bare name
     is_package: bool = False  # its files import each other through the name of the folder
+    run_from: frozenset[str] = frozenset()  # folders inside that look like packages and are where their scripts run
 
     @property
     def python(self) -> list[ProjectFile]:
@@ -115,7 +116,9 @@ def find_files(path: Path, exclude: tuple[str, ...], output: Path | None = None)
     if not kept:
         raise MindferryError(f"{path} is empty; give the folder that holds the project")
     names = frozenset(part.casefold().removesuffix(".py") for file in kept for part in file.relative.split("/"))
-    return Layout(path, tuple(kept), tuple(left), tuple(out), names, _imported_beside(kept), is_package)
+    return Layout(
+        path, tuple(kept), tuple(left), tuple(out), names, _imported_beside(kept), is_package, _run_from(path, kept)
+    )
 
 
 def _is_package(root: Path, files: list[Path]) -> bool:
@@ -137,6 +140,17 @@ def _is_package(root: Path, files: list[Path]) -> bool:
                     return True
                 is_run_from |= not dots and first in inside
     return not is_run_from
+
+
+def _run_from(root: Path, files: list[ProjectFile]) -> frozenset[str]:
+    """Outermost packages below the root whose files import each other by what stands in them (`from src.net import …`)."""
+    packages = {file.path.parent for file in files if file.is_package} - {root}
+    inside: dict[Path, list[Path]] = {each: [] for each in packages if each.parent not in packages}
+    for file in files:
+        if home := next((each for each in file.path.parents if each in inside), None):
+            inside[home].append(file.path)
+    found = (folder for folder, paths in inside.items() if not _is_package(folder, paths))
+    return frozenset(folder.relative_to(root).as_posix() for folder in found)
 
 
 def _imported_beside(files: list[ProjectFile]) -> frozenset[str]:
@@ -317,9 +331,10 @@ def _imported_first(imports: Mapping[ProjectFile, list[str]]) -> list[ProjectFil
     def add(file: ProjectFile, waiting: frozenset[str]) -> None:
         if file.module in order or file.module in waiting or len(waiting) > DEEPEST:
             return
+        folder = file.module.rpartition(".")[0]
         for name in imports[file]:
-            if name in by_module:
-                add(by_module[name], waiting | {file.module})
+            if known := by_module.get(name) or by_module.get(f"{folder}.{name}"):  # of the project, or beside a script
+                add(known, waiting | {file.module})
         order[file.module] = file
 
     for file in imports:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,37 @@ def test_a_root_that_has_an_init_file_is_no_package_to_the_scripts_in_it(tmp_pat
     files["layers/more.py"] = "import torch\nfrom .net import Net\n\nnet = Net(torch.nn.Conv1d)\n"
     convert_project(write(tmp_path / "q", files), tmp_path / "inside")
     assert "from .. import ms_compat" in (tmp_path / "inside/layers/net.py").read_text()
+
+
+def test_a_folder_with_an_init_file_that_its_scripts_are_run_from_finds_its_helpers_both_ways(tmp_path: Path) -> None:
+    files = {
+        "part/__init__.py": "",
+        "part/src/__init__.py": "",
+        "part/src/models/__init__.py": "",
+        "part/src/models/net.py": NET.replace("import torch.nn", "from ..sizes import SIZE\nimport torch.nn"),
+        "part/src/sizes.py": "SIZE = 3\n",
+        "part/train.py": "import torch\nfrom src.models.net import Net\n\nprint(type(Net().conv).__name__)\n",
+    }
+    convert_project(write(tmp_path / "p", files), tmp_path / "out")
+    for folder, command in (("out/part", "import train"), ("out", "from part.src.models.net import Net; Net()")):
+        done = subprocess.run(
+            [sys.executable, "-c", command], cwd=tmp_path / folder, capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_what_a_star_brings_from_a_file_beside_a_script_is_known(tmp_path: Path) -> None:
+    data = "import torch\n\n\ndef line(n):\n    return torch.zeros(n, 4)\n"
+    train = (
+        "import torch\nimport torch.nn as nn\nfrom lines_of_text import *\n\nnet = nn.Linear(4, 2)\n"
+        "opt = torch.optim.SGD(net.parameters(), 0.1)\n\n\ndef pair():\n    return torch.zeros(1), line(3)\n\n\n"
+        "def train(a, b):\n    loss = net(b).sum() + a.sum()\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"
+        "    return loss.item()\n\n\na, b = pair()\nprint(train(a, b))\n"
+    )
+    project = write(tmp_path / "p", {f"{folder}/{name}": text for folder in ("a-net", "b-net") for name, text in
+                                     (("lines_of_text.py", data), ("train.py", train))})  # fmt: skip
+    found = convert_project(project, tmp_path / "out")
+    assert [finding.message for file in found.files for finding in file.findings] == []
 
 
 def test_a_method_without_a_rule_of_what_is_a_tensor_is_left_for_the_user() -> None:

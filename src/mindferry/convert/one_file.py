@@ -208,6 +208,8 @@ def helper_home(layout: Layout, file: ProjectFile, module: str = COMPAT_MODULE) 
         return ".", _from_package(layout, file, depth + 1, layout.root.resolve().name, plain)
     if depth:
         package = Path(*Path(file.relative).parts[: len(folder.parts) + 1])
+        if package.as_posix() in layout.run_from:
+            return str(package), replace(plain, lines=_either_way(f"from {'.' * depth} import {{0}}", [plain.lines]))
         return str(package), _from_package(layout, file, depth, package.name, plain)
     # Folders without __init__.py are imported by their path from the root (`models.net`); scripts are run where they are.
     runs_in_place = "/" in file.relative and is_script(read_regular(file.path, LARGEST_CODE))
@@ -228,8 +230,14 @@ def _from_package(layout: Layout, file: ProjectFile, depth: int, package: str, p
             f"sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), {up}))",
             f"from {package} import {{0}}",
         ]
-    lines = ["try:", f"    {relative}", "except ImportError:  # run as a script", *(f"    {line}" for line in alone)]
-    return replace(plain, lines="\n".join(lines))
+    return replace(plain, lines=_either_way(relative, alone))
+
+
+def _either_way(relative: str, alone: list[str]) -> str:
+    """How a file of a package, or of one that is run from within, finds the helpers."""
+    return "\n".join(
+        ["try:", f"    {relative}", "except ImportError:  # run as a script", *(f"    {line}" for line in alone)]
+    )
 
 
 def _stands_alone(layout: Layout, file: ProjectFile) -> bool:

@@ -146,6 +146,8 @@ class _Reader:
 
     def _ImportFrom(self, node: ast.ImportFrom, scope: Scope) -> None:
         module = self.resolve(node)
+        if node.names[0].name == "*" and not node.level:
+            module = self._in_own_folder(module)
         for alias in node.names:
             if alias.name != "*":
                 exported = self.symbols.exports.get(module, {}).get(alias.name)
@@ -154,6 +156,11 @@ class _Reader:
                 scope.names.update({k: v for k, v in self.symbols.exports[module].items() if self._is_given(k, v)})
             else:
                 scope.stars.append(module)
+
+    def _in_own_folder(self, module: str) -> str:
+        """A script finds the files beside it by their bare names: `from data import *` in a folder of its own."""
+        beside = ".".join([*self.module.split(".")[:-1], module])
+        return beside if module not in self.symbols.exports and beside in self.symbols.exports else module
 
     def _is_given(self, name: str, kind: Type) -> bool:
         """Whether `*` brings the name; not what the other module has from this one: its own package, that it is a part of."""

@@ -202,9 +202,8 @@ def _between(facts: Facts, before: list[flow.Beginning], each: Derivative) -> li
                 lifted.append(statement)
                 carrying |= flow.writes(statement)
     for statement in lifted:
-        if any(
-            isinstance(node, ast.Return | ast.Yield | ast.Await | ast.Break | ast.Continue) for node in walk(statement)
-        ):
+        left = any(isinstance(node, ast.Return | ast.Yield | ast.Await) for node in walk(statement))
+        if left or flow.leaves_loop(statement):
             raise Refused(f"its output is computed in a statement that leaves the block (line {statement.lineno})")
     return lifted
 

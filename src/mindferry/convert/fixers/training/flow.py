@@ -322,3 +322,15 @@ def _is_call_of(statement: ast.stmt, names: tuple[str, ...]) -> bool:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))):
             return name in names
     return False
+
+
+def leaves_loop(node: ast.AST) -> bool:
+    """Whether a `break` or `continue` stands in it whose loop does not."""
+    match node:
+        case ast.Break() | ast.Continue():
+            return True
+        case ast.expr() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return False
+        case ast.For(orelse=inside) | ast.AsyncFor(orelse=inside) | ast.While(orelse=inside):
+            return any(leaves_loop(each) for each in inside)
+    return any(leaves_loop(each) for each in ast.iter_child_nodes(node))

@@ -312,10 +312,7 @@ def obstacle(facts: Facts, statement: ast.stmt) -> str:
         return "returns or yields"
     if any(_imports_framework(facts, node) for node in nodes):
         return "imports"
-    leaves_loop = any(isinstance(node, ast.Break | ast.Continue) for node in nodes) and not isinstance(
-        statement, ast.For | ast.While
-    )
-    return "leaves the loop" if leaves_loop else ""
+    return "leaves the loop" if flow.leaves_loop(statement) else ""
 
 
 def _imports_framework(facts: Facts, node: ast.AST) -> bool:

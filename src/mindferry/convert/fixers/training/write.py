@@ -68,13 +68,14 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
         planned.append((each, lines, call, later))
         others.append(each)
     places = {each.place for each in found}
+    margins = [_margins(draft, each) for each, *_ in planned]  # a line that is replaced no longer tells its own
     for each, _, call, later in planned:
         yield from _replace(draft, each, call, later, retained, places)
     repeated = {statement for each in found for statement in each.repeated}
     for statement in sorted(retained, key=draft.source.start):
         yield from _retain(draft, statement, moves_statistics=statement in repeated)
     for each, lines, call, _ in reversed(planned):  # at one place, what is inserted later goes first
-        yield from _insert(draft, each, lines)
+        yield from _insert(draft, each, lines, margins.pop())
         yield _recorded(draft, each, call)
 
 
@@ -280,10 +281,16 @@ def _kept_later(draft: Draft, each: Backward, forward: str, grads: str) -> tuple
     return call, f"{draft.texts.name('compat.add_gradients')}({parameters}, {grads})"
 
 
-def _insert(draft: Draft, each: Backward, lines: list[str]) -> Iterator[Edit]:
+def _margins(draft: Draft, each: Backward) -> dict[ast.stmt, str]:
+    """The indentation of every statement that something is put above."""
+    assert each.anchor is not None
+    return {above: indentation(draft, above) for above in (each.anchor, *(first for first, _ in each.first_values))}
+
+
+def _insert(draft: Draft, each: Backward, lines: list[str], margins: dict[ast.stmt, str]) -> Iterator[Edit]:
     source, newline = draft.source, draft.source.newline()
     assert each.anchor is not None
-    indent = indentation(draft, each.anchor)
+    indent = margins[each.anchor]
     offset = source.line_start(source.start(each.anchor))
     text = "".join((indent + line if line else "") + newline for line in lines)
     spaced = source.data.endswith((b"\n\n", b"\n\r\n"), 0, offset) or not offset or _opens_block(draft, each.anchor)
@@ -292,7 +299,7 @@ def _insert(draft: Draft, each: Backward, lines: list[str]) -> Iterator[Edit]:
             text = f"{indent}{name} = None{newline}" + text
         else:
             position = source.line_start(source.start(first))
-            yield InsertBefore(position, f"{indentation(draft, first)}{name} = None{newline}")
+            yield InsertBefore(position, f"{margins[first]}{name} = None{newline}")
     yield InsertBefore(offset, ("" if spaced else newline) + text)
 
 

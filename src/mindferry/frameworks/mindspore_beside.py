@@ -33,13 +33,13 @@ def _borders(golden: Golden, reach: Reach) -> Iterator[Shortfall]:
     ours = reach.bounds() if reach.lines else None
     if not golden.bounds or not ours:
         return
-    outside, inside, limits = golden.bounds
+    outside, inside, limits, _ = golden.bounds
     if outside + inside == sum(ours[:2]) and inside != ours[1]:
         why = (
             f"{inside} comparisons take their border in (`>=`) in torch and {ours[1]} here: a value may lie right on it"
         )
         yield Shortfall("number", "a border", "not comparable", why)
-    if limits and not ours[2]:
+    if limits and not any(ours[2:]):
         why = "the reference's code limits values (clamp and the like), and the conversion's does not: these inputs may not reach that"
         yield Shortfall("number", "a limit", "not comparable", why)
 

@@ -161,7 +161,9 @@ def _networks(found: Found) -> Iterator[str]:
         why = "the run called none" if found.observe is not None and not found.observe.networks else ""
         yield f"no network by itself ({why})" if why else "no network by itself"
     for gap in gaps:
-        is_outside = gap.subject == "method" and found.observe is not None  # what the command does not call, it does not need
+        is_outside = (
+            gap.subject == "method" and found.observe is not None
+        )  # what the command does not call, it does not need
         if not (is_outside or is_shown_in_training(gap, found)):
             yield f"{gap.name}: {gap.why}"
 

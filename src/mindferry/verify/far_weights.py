@@ -48,8 +48,7 @@ def far_weights(model: Any, said: str) -> Iterator[None]:
     tensors = [each for each in model.parameters() if has_fraction(each)] if has_far_weights(said) else []
     times = float(said.removeprefix(WEIGHTS).removesuffix(COUNTS)) if tensors else 1.0
     counts = _counts(model) if said.endswith(COUNTS) else []
-    tensors += counts
-    held = [each.detach().clone() for each in tensors]
+    held = [each.detach().clone() for each in (*tensors, *counts)]
     with torch.no_grad():
         for tensor in tensors:
             tensor.mul_(times)
@@ -60,5 +59,5 @@ def far_weights(model: Any, said: str) -> Iterator[None]:
         yield
     finally:
         with torch.no_grad():
-            for tensor, value in zip(tensors, held, strict=True):
+            for tensor, value in zip((*tensors, *counts), held, strict=True):
                 tensor.copy_(value)

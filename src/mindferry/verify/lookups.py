@@ -33,9 +33,9 @@ def errors_of(function: ast.FunctionDef) -> Iterator[str]:
             yield from [name] if name[:1].isupper() else []
 
 
-def bounds_of(function: ast.FunctionDef) -> tuple[int, int, int]:
-    """Comparisons that leave the border out (`>`), those that take it in (`>=`), and limits of values (`clamp`)."""
-    outside = inside = limits = 0
+def bounds_of(function: ast.FunctionDef) -> tuple[int, int, int, int]:
+    """Comparisons that leave the border out (`>`), those that take it in (`>=`), limits of values (`clamp`), and what may stand for one."""
+    outside = inside = clamps = others = 0
     for node in ast.walk(function):
         if isinstance(node, ast.Compare):
             outside += sum(isinstance(each, ast.Gt | ast.Lt) for each in node.ops)
@@ -44,8 +44,9 @@ def bounds_of(function: ast.FunctionDef) -> tuple[int, int, int]:
             name = _last_name(node.func).rstrip("_")
             outside += name in OUTSIDE
             inside += name in INSIDE
-            limits += name in LIMITS or name in CLAMPS
-    return outside, inside, limits
+            clamps += name in CLAMPS
+            others += name in LIMITS
+    return outside, inside, clamps, others
 
 
 def stores_in_modules(function: ast.FunctionDef, names: Mapping[str, Any]) -> Iterator[tuple[int, str]]:

@@ -224,7 +224,7 @@ class Reach:
         return found, {*literals_of(files), *implied_by(pairs), *found}
 
     def bounds(self) -> list[int] | None:
-        """How many comparisons of the code that ran leave the border out, how many take it in, and how many limits there are."""
+        """How many comparisons of the code that ran leave the border out, how many take it in, and how many limits there are; see lookups.py."""
         if not all(self.is_own(code.co_filename) for code in self.lines):
             return None
         return [sum(each) for each in zip(*(bounds_of(node) for _, _, node in self._nodes()), strict=True)]

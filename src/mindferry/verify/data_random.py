@@ -56,9 +56,9 @@ def compare_random(theirs: Batches, ours: Batches, again: Batches | None, repeat
             name = "mean" if measure == "mean" else "spread within a sample"
             return Alike("", "distribution", f"{name} {told[0]} in the original, {told[1]} in MindSpore")
     for name, (one, other) in traits(theirs, ours).items():
-        told = _drawn_otherwise(one, other)
-        if told:
-            return Alike("", "distribution", f"{name}: {told}")
+        otherwise = _drawn_otherwise(one, other)
+        if otherwise:
+            return Alike("", "distribution", f"{name}: {otherwise}")
     if again is not None and _lost_its_order(*(_each_sample(side, "mean") for side in (theirs, again, ours))):
         return Alike(
             "", "order", "samples stand at other places than in the original, where every run has them at the same"

@@ -146,12 +146,11 @@ def asked(name: str, framework: str, project: Path, payload: dict[str, Any]) -> 
 def measure(given: str, modes: list[str], times: int) -> dict[str, float]:
     """Each part so many times, in a fresh worker, and the least of them: on a busy machine MindSpore's threads wait actively."""
     from mindferry.convert import convert_project
-    from mindferry.verify.golden_folder import golden_folder
 
-    with tempfile.TemporaryDirectory() as folder, golden_folder() as goldens:
+    with tempfile.TemporaryDirectory() as folder:
         converted = Path(folder) / "converted"
         convert_project(EXAMPLE, converted)
-        golden = goldens / "golden.safetensors"
+        golden = Path(folder) / "golden.safetensors"
         payload: dict[str, Any] = {"model": "model:resnet50", "inputs": [given], "golden": str(golden), "modes": modes}
         found = {}
         for name, framework in (

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from mindferry.verify.beside import drawn, drawn_otherwise
-from mindferry.verify.golden_folder import golden_folder
-from mindferry.verify.goldenfile import GoldenWriter
 from mindferry.verify.layout import order_of
 
 from . import third_faults
@@ -90,20 +88,3 @@ def test_chance_is_not_taken_for_another_distribution() -> None:
         ):
             for _ in range(100):
                 assert not drawn_otherwise(drawn(make(size)), drawn(make(size)))
-
-
-def test_a_golden_file_that_outgrows_memory_goes_to_the_disk_and_is_gone_afterwards(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import torch
-
-    monkeypatch.setattr("mindferry.verify.goldenfile.MOST_IN_MEMORY", 1 << 10)
-    with golden_folder() as folder:
-        writer = GoldenWriter(folder / "golden", 64)
-        tensors = [torch.randn(100) for _ in range(5)]
-        for number, tensor in enumerate(tensors):
-            writer.write(str(number), tensor)
-        moved = (folder / "golden").readlink()
-        assert moved.is_file() and all(writer.read(str(n)).equal(tensor) for n, tensor in enumerate(tensors))
-        writer.close()
-    assert not moved.exists() and not folder.exists()

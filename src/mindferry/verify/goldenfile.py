@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
 import re
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +39,8 @@ def _memory(tensor: Tensor, size: int) -> memoryview:
     return memoryview((ctypes.c_char * size).from_address(tensor.data_ptr()) if size else b"").cast("B")
 
 
-IN_MEMORY = "mindferry-memory-"  # folders of this name may lie in memory
-MOST_IN_MEMORY = 1 << 29  # bytes of a file there; a larger one is moved to the disk
-
-
 class GoldenWriter:
-    """Streams tensors to disk; nothing is kept in memory, but for a file in a folder that lies there. The header goes into room left for it at the front."""
+    """Streams tensors to disk; nothing is kept in memory. The header goes into room left for it at the front."""
 
     def __init__(self, path: Path, room: int) -> None:
         self.path, self._room, self._end = path, (room + 7) // 8 * 8, 0
@@ -77,12 +70,6 @@ class GoldenWriter:
         if name not in _DTYPES:
             raise RecordError(f"{key} has dtype {name}, which a golden file cannot hold")
         size = kept.numel() * kept.element_size()
-        if (
-            self._end + size > MOST_IN_MEMORY
-            and self.path.parent.name.startswith(IN_MEMORY)
-            and not self.path.is_symlink()
-        ):
-            self._move_to_disk()
         self._file.seek(8 + self._room + self._end)
         memory = _memory(kept, size)
         for begin in range(0, size, BLOCK):
@@ -90,16 +77,6 @@ class GoldenWriter:
         offsets = [self._end, self._end + size]
         self.entries[key] = {"dtype": _DTYPES[name], "shape": list(kept.shape), "data_offsets": offsets}
         self._end += size
-
-    def _move_to_disk(self) -> None:
-        """The file is found at its old place; whoever made the folder takes both away."""
-        handle, name = tempfile.mkstemp(prefix=IN_MEMORY)
-        os.close(handle)
-        self._file.close()
-        shutil.copyfile(self.path, name)
-        self.path.unlink()
-        self.path.symlink_to(name)
-        self._file = open(name, "r+b")  # noqa: SIM115
 
     def mark(self) -> tuple[int, int]:
         """A point to come back to, should a run fail halfway."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,6 @@ from ..frameworks.mindspore import against
 from ..frameworks.mindspore_weights import Buffers, initial_buffers, kept_parameters
 from .far_weights import all_variants, far_weights, has_far_weights
 from .golden import open_golden
-from .golden_folder import golden_folder
 from .goldenfile import RecordError
 from .initial import initial_errors
 from .judge import Rule, Verdict, judge
@@ -137,8 +137,8 @@ def compare(
     first = initial_buffers(cell)
     pair = _Pair(torch_module, cell, given, list(modes), seed, made, first, starts, rule or Rule(), rebuild)
     was_training = cell.training
-    with golden_folder() as folder:
-        path = folder / "golden.safetensors"
+    with tempfile.TemporaryDirectory(prefix="mindferry-") as folder:
+        path = Path(folder) / "golden.safetensors"
         result = pair.measure(path, Look(in_full))
         look = next_look(result, Look(in_full))
         while look is not None and not result.measured.is_spoilt:

@@ -29,7 +29,6 @@ from .bisect import Culprit, bisect
 from .compare import Measurement
 from .far_weights import has_far_weights
 from .golden import Golden, open_golden
-from .golden_folder import golden_folder
 from .judge import Verdict, judge
 from .ledger import coverage, outcome_of
 from .noise import is_near, with_noise
@@ -63,7 +62,6 @@ class Sides:
 
     def __init__(self, settings: Verification, stack: ExitStack) -> None:
         self.settings, self._stack = settings, stack
-        self.folder = stack.enter_context(golden_folder())
         self.asked = REFERENCES[settings.source]
         self.torch = self._started(settings.source, settings.reference) if settings.golden is None else None
         self.mindspore = self._started("mindspore", settings.converted)
@@ -277,9 +275,10 @@ def record(settings: Verification, path: Path, show: Show = lambda text: None) -
 
 
 def _request(settings: Verification, sides: Sides, look: Look = FIRST, other: str = "") -> RecordRequest:
+    assert sides.torch is not None
     what = repr((settings.inputs, other, look.is_rough))
     name = f"golden-{zlib.crc32(what.encode())}.safetensors"  # --bisect reads the first again
-    return _record_request(settings, sides.folder / name, look)
+    return _record_request(settings, sides.torch.scratch / name, look)
 
 
 def _record_request(settings: Verification, path: Path, look: Look) -> RecordRequest:

@@ -331,3 +331,61 @@ class Net(nn.Cell):
         "x=float32[4,6];mask=float32[4,6];scale=float32[4,6]",
     ),
 )
+
+
+def classed(name: str, theirs: str, ours: str, forward_t: str, forward_m: str) -> Attack:
+    """With a line in the body of the class."""
+    plain = attack(name, forward_t, forward_m)
+    texts = (
+        plain.torch.replace("):\n", f"):\n    {theirs}\n", 1),
+        plain.mindspore.replace("):\n", f"):\n    {ours}\n", 1),
+    )
+    return Attack(name, *texts)
+
+
+CFG = "from dataclasses import dataclass\n@dataclass\nclass Cfg:\n    eps: float = {}\n"
+UNIT_T = "y = self.fc(x)\nreturn y / (y.norm(dim=-1, keepdim=True) + {})"
+UNIT_M = "y = self.fc(x)\nreturn y / (ops.sqrt((y * y).sum(-1, keepdims=True)) + {})"
+KEPT = "return self.f(self.fc(x))"
+LATER = (  # written when the others were mended; of twelve, these six and one more were called same
+    classed(
+        "a limit on the class of the network",
+        "MOST = 1e8",
+        "MOST = 9e3",
+        "return self.fc(x).clamp(max=self.MOST)",
+        "return ops.clamp(self.fc(x), max=self.MOST)",
+    ),
+    attack(
+        "a limit in a function of an attribute",
+        KEPT,
+        KEPT,
+        "self.f = lambda y, most=1e8: y.clamp(max=most)",
+        "self.f = lambda y, most=9e3: ops.clamp(y, max=most)",
+    ),
+    headed(
+        "a limit in a partial function",
+        "from functools import partial\n",
+        KEPT,
+        KEPT,
+        init_t="self.f = partial(torch.clamp, max=1e8)",
+        init_m="self.f = partial(ops.clamp, max=9e3)",
+    ),
+    headed(
+        "an epsilon in a record of settings",
+        CFG.format("1e-12"),
+        UNIT_T.format("self.cfg.eps"),
+        UNIT_M.format("self.cfg.eps"),
+        CFG.format("1e-7"),
+        init_t="self.cfg = Cfg()",
+        init_m="self.cfg = Cfg()",
+    ),
+    attack(
+        "an epsilon in a dictionary of settings",
+        UNIT_T.format("self.cfg['eps']"),
+        UNIT_M.format("self.cfg['eps']"),
+        "self.cfg = {'eps': 1e-12}",
+        "self.cfg = {'eps': 1e-7}",
+    ),
+    attack("what is not equal to itself", "return self.fc(torch.where(x != x, torch.zeros_like(x), x))", SAME),
+)
+FIFTH = (*FIFTH, *LATER)

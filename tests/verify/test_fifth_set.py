@@ -14,7 +14,7 @@ from . import third_faults
 from .attacks import SAME, Attack, attack, said_of
 from .fault import Fault
 from .faults import false_alarm, plant
-from .fifth_attacks import FIFTH, method, started, with_method
+from .fifth_attacks import FIFTH, LATER, method, started, with_method
 from .sixth_twins import CAUSAL, DENOISER, POLICY
 from .twins import Twin
 
@@ -26,6 +26,7 @@ NOT_FOOLING = (  # the first time
     "the remainder of negative numbers",
 )
 FOOLED = [each for each in FIFTH[:29] if each.name not in NOT_FOOLING]
+FOOLED += [*LATER]
 FOOLED += [each for each in FIFTH if each.name in ("a moving share that ends later", "arguments in another order")]
 ENCODES = "def encode(self, x):\n    return self.fc(x)"
 CALLED = "return self.encode(x)"

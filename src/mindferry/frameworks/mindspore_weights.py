@@ -126,7 +126,7 @@ def initial_buffers(cell: Cell) -> Buffers:
         for name, value in (*vars(owner).items(), *owner.named_buffers(recurse=False)):
             if is_tensor(value):
                 found.setdefault(f"{path}.{name}" if path else name, as_numpy(value).copy())
-        for name, value in tables_of(owner, is_tensor, as_numpy).items():
+        for name, value in tables_of(owner, "mindspore.", is_tensor, as_numpy).items():
             found[f"{TABLE}{path}.{name}" if path else f"{TABLE}{name}"] = value
     trained = [(name, p) for name, p in parameters if p.requires_grad and p.size > 1]
     return found | {f"{DRAWN}{name}": sample(as_numpy(p)).copy() for name, p in trained}

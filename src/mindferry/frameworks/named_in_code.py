@@ -50,7 +50,15 @@ def asks_mode(model: Any) -> bool:
 
 def handles_gaps(model: Any) -> bool:
     """Whether its own code asks for what is no number: then it may be given some."""
-    return any(names_any(kind, GAPS, "torch.") for kind in _own_kinds(model))
+    return any(names_any(kind, GAPS, "torch.") or _compares_itself(kind) for kind in _own_kinds(model))
+
+
+@cache
+def _compares_itself(kind: type) -> bool:
+    """`x != x` is true of what is no number alone."""
+    return any(
+        isinstance(each, ast.Compare) and ast.dump(each.left) == ast.dump(each.comparators[0]) for each in _nodes(kind)
+    )
 
 
 def ignored(model: Any) -> list[int]:
@@ -62,13 +70,17 @@ def ignored(model: Any) -> list[int]:
     return list(dict.fromkeys((*named, *kept, IGNORED)))
 
 
+def _nodes(kind: type) -> list[ast.AST]:
+    """Of the text of a class; none where it has none."""
+    try:
+        return list(ast.walk(ast.parse(textwrap.dedent(inspect.getsource(kind)))))
+    except (OSError, TypeError, SyntaxError):
+        return []
+
+
 @cache
 def _ignored_in(kind: type) -> tuple[int, ...]:
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(kind)))
-    except (OSError, TypeError, SyntaxError):
-        return ()
-    given = [each.value for each in ast.walk(tree) if isinstance(each, ast.keyword) and each.arg == "ignore_index"]
+    given = [each.value for each in _nodes(kind) if isinstance(each, ast.keyword) and each.arg == "ignore_index"]
     found = []
     for node in given:
         try:

@@ -6,11 +6,12 @@ Plain Python on classes and objects, so that both sides are read alike.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
-from types import CodeType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 Array = Any  # numpy.ndarray
@@ -22,6 +23,8 @@ SHAPED = 256  # from which it tells a normal distribution from an even one
 SURE = 6.0  # standard errors
 EVEN = 1.9  # the largest of evenly drawn numbers, in standard deviations: the root of 3, and some chance
 MOST = 1 << 14  # numbers of a parameter that are looked at
+DEEPEST = 3  # records in records
+HUGE = 1e300  # beyond that, no number that a float holds
 LARGEST = 1 << 16  # numbers of a table in an attribute
 
 
@@ -127,38 +130,78 @@ def _is_idle(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def tables_of(owner: Any, is_tensor: Callable[[Any], bool], read: Callable[[Any], Array]) -> dict[str, Array]:
-    """Numbers that an object keeps in plain attributes, as tensors, arrays, lists or dictionaries: flat, by name."""
+def tables_of(
+    owner: Any, framework: str, is_tensor: Callable[[Any], bool], read: Callable[[Any], Array]
+) -> dict[str, Array]:
+    """Numbers that an object keeps beside its plain attributes, flat, by the way to them: tensors, arrays, lists, dictionaries,
+    records of settings, defaults of functions and of partial ones, and what its class holds."""
     import numpy as np
 
     found = {}
-    for name, value in vars(owner).items():
-        if name.startswith("_"):
-            continue
+    for name, value in _attributes(owner, framework):
         if is_tensor(value):
             array = np.asarray(read(value))
-        elif isinstance(value, np.ndarray):
-            array = value
-        elif isinstance(value, list | tuple | dict):
-            numbers = list(_numbers(value))
-            array = np.array(numbers if len(numbers) > 1 and None not in numbers else [], np.float64)
-        else:
+            if 0 < array.size <= LARGEST and array.dtype.kind in "fiub":
+                found[name] = array.astype(np.float64).ravel()
             continue
-        if 0 < array.size <= LARGEST and array.dtype.kind in "fiub":
-            found[name] = array.astype(np.float64).ravel()
+        for way, numbers in _held(name, value, 0):
+            if 0 < len(numbers) <= LARGEST:
+                found[way] = np.array(numbers, np.float64).ravel()
     return found
 
 
+def _attributes(owner: Any, framework: str) -> Iterator[tuple[str, Any]]:
+    own = vars(owner)
+    yield from ((name, value) for name, value in own.items() if not name.startswith("_"))
+    for base in own_bases(type(owner), framework):
+        for name, value in vars(base).items():
+            if isinstance(value, int | float) and not (name.startswith("__") or name in own):
+                yield f"{name} of the class", [value]
+
+
+def _held(way: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
+    """(way, numbers) of everything in a plain attribute that is not a number itself."""
+    import numpy as np
+
+    if depth > DEEPEST:
+        return
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "fiub":
+            yield way, value
+    elif isinstance(value, list | tuple):
+        numbers = list(_numbers(value))
+        if numbers and None not in numbers:
+            yield way, numbers
+    else:
+        for name, each in _inside(value):
+            if isinstance(each, int | float):
+                yield f"{way}{name}", [float(each)] if abs(each) < HUGE else []
+            else:
+                yield from _held(f"{way}{name}", each, depth + 1)
+
+
+def _inside(value: Any) -> list[tuple[str, Any]]:
+    """What a dictionary, a record, a partial function or a function holds; nothing is called."""
+    if isinstance(value, dict):
+        return [(f"[{key!r}]", each) for key, each in value.items() if isinstance(key, str | int)]
+    if isinstance(value, functools.partial):
+        return [(f" ({name}=)", each) for name, each in value.keywords.items()]
+    if isinstance(value, FunctionType):
+        given = list(zip(reversed(argument_names(value)), reversed(value.__defaults__ or ()), strict=False))
+        return [(f" ({name}=)", each) for name, each in (*given, *(value.__kwdefaults__ or {}).items())]
+    if isinstance(value, type | ModuleType) or any(hasattr(value, name) for name in FORWARD):
+        return []
+    is_record = hasattr(value, "__dict__") and not type(value).__module__.startswith(("torch", "mindspore"))
+    return [(f".{name}", each) for name, each in vars(value).items() if not name.startswith("_")] if is_record else []
+
+
 def _numbers(value: Any) -> Iterator[float | None]:
-    """Of nested containers; None stands for what is no number."""
+    """Of nested lists; None stands for what is no number."""
     if isinstance(value, list | tuple):
         for each in value:
             yield from _numbers(each)
-    elif isinstance(value, dict):
-        for key in value:
-            yield from _numbers(value[key])
     else:
-        yield float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
+        yield float(value) if isinstance(value, int | float) and abs(value) < HUGE else None
 
 
 def drawn(values: Array) -> list[float]:

@@ -56,7 +56,7 @@ def plain_tables(model: Any) -> dict[str, Tensor]:
     own = [(path, module) for path, module in model.named_modules() if not is_torchs(module)]
     found = {}
     for path, module in own:
-        for name, array in tables_of(module, is_tensor, lambda tensor: tensor.detach().cpu().numpy()).items():
+        for name, array in tables_of(module, "torch.", is_tensor, lambda tensor: tensor.detach().cpu().numpy()).items():
             found[f"{path}.{name}".lstrip(".")] = torch.from_numpy(array)
     return found
 

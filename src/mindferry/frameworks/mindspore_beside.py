@@ -69,7 +69,7 @@ def _properties(own: dict[str, Cell], golden: Golden) -> Iterator[Shortfall]:
         ours = plain_properties(own[path], "mindspore.") if path in own else {}
         for name in theirs.keys() & ours.keys():
             if theirs[name] != ours[name] and not are_close(theirs[name], ours[name]):
-                why = f"it is {theirs[name]!r} in torch and {ours[name]!r} in MindSpore"
+                why = f"it is {theirs[name]!r} in torch, {ours[name]!r} in MindSpore"
                 yield Shortfall("property", f"{path}.{name}".lstrip("."), "not comparable", why)
 
 

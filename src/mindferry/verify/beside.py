@@ -238,11 +238,11 @@ def drawn_otherwise(theirs: list[float], ours: list[float]) -> str:
         return ""
     errors = [0.25 * max(each - 1, 0.8) / number for each, number in ((kurtosis, count), (other_kurtosis, other_count))]
     if abs(math.log(other_deviation / deviation)) > SURE * math.sqrt(sum(errors)) + 0.02:
-        return f"it starts with a standard deviation of {deviation:.3g} in torch and {other_deviation:.3g} here"
+        return f"it starts with a standard deviation of {deviation:.3g} in torch, of {other_deviation:.3g} here"
     error = math.sqrt(deviation**2 / count + other_deviation**2 / other_count)
     if abs(mean - other_mean) > SURE * error + 0.01 * deviation:
-        return f"it starts with a mean of {mean:.3g} in torch and {other_mean:.3g} here"
+        return f"it starts with a mean of {mean:.3g} in torch, of {other_mean:.3g} here"
     if min(count, other_count) >= SHAPED and min(peak, other_peak) < EVEN and max(peak, other_peak) > 2.1:
         kinds = ["evenly" if each < EVEN else "not evenly" for each in (peak, other_peak)]
-        return f"it is drawn {kinds[0]} in torch and {kinds[1]} here"
+        return f"it is drawn {kinds[0]} in torch, {kinds[1]} here"
     return ""

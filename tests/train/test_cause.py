@@ -137,3 +137,35 @@ def test_a_schedule_clipping_and_the_order_of_data_are_told_from_the_steps(tmp_p
     other = [replace(found.converted[0], batch=(0, 3)), *found.converted[1:]]
     said = cause_of(History(found.exchange, found.reference, other))
     assert "torch is at batch 1 of loop 1, the conversion at batch 4 of loop 1" in said
+
+
+def test_a_rate_that_is_off_by_a_factor_under_a_schedule_is_no_schedule(tmp_path: Path) -> None:
+    found = history(tmp_path, "SGD", SETTINGS, {})
+    rates = (0.025, 0.05, 0.1, 0.1), (0.05, 0.1, 0.2, 0.2)
+    steps = [[replace(step, lr=rate) for step, rate in zip(found.reference, side, strict=True)] for side in rates]
+    assert cause_of(History(found.exchange, *steps)).startswith("the learning rate is 2 times torch's in every step")
+
+
+def test_the_setting_is_that_of_the_group_which_differs(tmp_path: Path) -> None:
+    """Torch decays the first group alone, the conversion both."""
+    found = history(tmp_path, "SGD", {**SETTINGS, "weight_decay": 0.1}, {}, decayed=True)
+    for step in range(4):
+        groups = found.exchange.read_optimizer(step)["groups"]
+        groups[1]["settings"] = {**groups[1]["settings"], "weight_decay": 0.0}
+        found.exchange.write_optimizer(step, {"kind": "SGD", "groups": groups})
+    theirs = trained("SGD", {**SETTINGS, "weight_decay": 0.1}, _gradients_of(found), _start_of(found), decayed=False)
+    for step in range(4):
+        for kind, place in (("before", step), ("after", step + 1)):
+            found.exchange.write_step(f"{kind}-{step}", dict(zip(NAMES, theirs[place], strict=True)))
+    assert cause_of(found).startswith("weight decay is 0 in torch and about 0.1 in MindSpore of fc.bias")
+
+
+NAMES = ("0:fc.weight", "0:fc.bias")
+
+
+def _gradients_of(found: History) -> list[np.ndarray]:
+    return [found.exchange.read_step(f"gradients-{step}")[NAMES[0]] for step in range(4)]
+
+
+def _start_of(found: History) -> np.ndarray:
+    return np.asarray(found.exchange.read_step("before-0")[NAMES[0]])

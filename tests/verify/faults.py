@@ -26,6 +26,7 @@ if __package__:
     from .code_attacks import CODE
     from .conduct_attacks import CONDUCT
     from .fault import Fault
+    from .fifth_attacks import FIFTH
     from .fresh_attacks import FRESH
     from .hidden_attacks import HIDDEN
     from .more_attacks import MORE
@@ -42,6 +43,7 @@ else:  # run as a script
     from code_attacks import CODE
     from conduct_attacks import CONDUCT
     from fault import Fault
+    from fifth_attacks import FIFTH
     from fresh_attacks import FRESH
     from hidden_attacks import HIDDEN
     from more_attacks import MORE
@@ -167,8 +169,8 @@ FAULTS = (
 
 
 SETS = {"first": FAULTS, "open": second_faults.OPEN, "sealed": second_faults.SEALED, "third": third_faults.THIRD}
-SETS["fourth"] = third_faults.FOURTH
-ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT, *FRESH, *HIDDEN, *CODE, *BEHAVIOUR)
+SETS |= {"fourth": third_faults.FOURTH, "fifth": third_faults.FIFTH}
+ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT, *FRESH, *HIDDEN, *CODE, *BEHAVIOUR, *FIFTH)
 LISTED = "same as far as compared, but for a setting of "  # which is not counted as found
 PARTS = (*SETS, "attacks", "right")
 SEEDS = 17  # of each of the twelve networks of the second set

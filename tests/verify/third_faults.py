@@ -1,4 +1,4 @@
-"""Planted faults in the third and fourth set of networks, read from third_faults.tsv and fourth_faults.tsv; see faults.py."""
+"""Planted faults in the third, fourth and fifth set of networks, read from a table each; see faults.py."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from pathlib import Path
 if __package__:
     from . import fifth_twins as last
     from . import fourth_twins as more
+    from . import sixth_twins as newest
     from . import third_twins as nets
     from .fault import Fault
 else:  # run as a script
     import fifth_twins as last
     import fourth_twins as more
+    import sixth_twins as newest
     import third_twins as nets
     from fault import Fault
 
@@ -27,7 +29,7 @@ LAST = (last.LOW_RANK, last.TEXT, last.QUEUE, last.PYRAMID, last.FOLLOWER)
 
 
 def read_faults(table: Path) -> tuple[Fault, ...]:
-    twins = {twin.name: twin for twin in (*TWINS, *LAST)}
+    twins = {twin.name: twin for twin in (*TWINS, *LAST, *newest.FIFTH)}
     with table.open() as file:
         rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
     found = []
@@ -39,3 +41,4 @@ def read_faults(table: Path) -> tuple[Fault, ...]:
 
 THIRD = read_faults(TABLE)
 FOURTH = read_faults(TABLE.with_name("fourth_faults.tsv"))
+FIFTH = read_faults(TABLE.with_name("fifth_faults.tsv"))

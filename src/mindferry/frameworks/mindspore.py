@@ -19,6 +19,7 @@ from ..verify.state import unsearched_objects
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
 from . import mindspore_session
+from .mindspore_beside import beside_forward
 from .mindspore_conduct import check_judge, is_own, looks_at_judge, other_defaults, other_surroundings
 from .mindspore_keras import KerasNetwork, build_network
 from .mindspore_literals import (
@@ -33,7 +34,7 @@ from .mindspore_session import Session
 from .mindspore_state import State, restore, state_of
 from .mindspore_steps import mixed, moving_rates, step, train
 from .mindspore_tensors import as_numpy, is_tensor
-from .mindspore_weights import Buffers, compare_initial, initial_buffers, load_weights, other_starts
+from .mindspore_weights import Buffers, compare_initial, initial_buffers, load_weights, other_draws, other_starts
 from .named_in_code import MODE, names_any
 from .requests import (
     CellRequest,
@@ -167,7 +168,7 @@ def against(
     found = _Found()
     for each in compare_initial(golden, initial, names):
         (found.measurements if isinstance(each, Measurement) else found.shortfalls).append(each)  # type: ignore[arg-type]
-    found.shortfalls += other_starts(golden, initial, names)
+    found.shortfalls += [*other_starts(golden, initial, names), *other_draws(golden, initial, names)]
     has_steps = optimizer is not None and loss is not None and bool(golden.steps)
     state = state_of(cell) if has_steps else None
     for mode in modes:
@@ -208,6 +209,7 @@ def against(
         *lost_gradient_hooks(cell, golden),
         *other_errors(found.reach, golden),
         *kept_in_modules(found.reach),
+        *beside_forward(cell, golden, found.reach, initial),
     ]
     classes = {path: type(each).__name__ for path, each in cell.cells_and_names()}
     settings = {path: small_settings(each) for path, each in cell.cells_and_names()}

@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import MindferryError
 from ..verify.compare import Measurement, distance
 from ..verify.golden import CallRecord, Golden, ModeRecord
+from ..verify.layout import Layouts
 from ..verify.nested_inputs import call
 from ..verify.nesting import leaves, rebuild
 from ..verify.reach import Reach
@@ -72,10 +73,14 @@ class Session:
     is_as_before: bool = False  # after `whole`: nothing is left to restore
     lost: list[str] = dataclasses.field(default_factory=list)  # paths that drew numbers which the reference did not
     running: list[str] = dataclasses.field(default_factory=list)  # where it is, or where it failed
+    _layouts: Layouts = dataclasses.field(init=False)
     _seen: dict[tuple[str, int], bool] = dataclasses.field(default_factory=dict)
     _gradients: dict[str, tuple[CallRecord, str]] = dataclasses.field(default_factory=dict)
     _arrived: set[str] = dataclasses.field(default_factory=set)
     _recent: dict[str, tuple[Tensor, tuple[float, float, str]]] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._layouts = Layouts(self.golden)
 
     def whole(self, state: State) -> None:
         """The network as it is: every output against the reference's. `state` is what it starts from."""
@@ -327,7 +332,8 @@ class Session:
             return None
         going_on = []
         for tensor, (key, gradient) in zip(found, record.inputs, strict=True):
-            reference, value = self.golden.lent(key, is_writable=True), as_numpy(tensor)
+            value = as_numpy(tensor)
+            reference = self._layouts.reference(key, gradient, value, bool(record.path))
             self._add("own", "input", record, key, value.shape, *distance(value, reference))
             going_on.append(self._pin(tensor, reference, gradient, record, "input gradient"))
         return rebuild(given, iter(going_on), is_activation)
@@ -347,7 +353,8 @@ class Session:
                 if f"{key}~" in self._gradients:
                     self._gradients[f"{key}~"] = (record, "gradient")
             else:
-                reference, value = self.golden.lent(key, is_writable=run == "own"), as_numpy(tensor)
+                value = as_numpy(tensor)
+                reference = self._layouts.reference(key, f"{key}~", value, bool(record.path), run == "own")
                 error = distance(value, reference, is_plain=self._is_plain(key))
                 self._add(run, "output", record, key, value.shape, *error)
                 if run == "own":
@@ -370,7 +377,8 @@ class Session:
     def _gradient(self, key: str, gradient: Tensor) -> Tensor:
         """Compare a gradient that arrives at a module's output or input, and hand on the reference's."""
         with self.reach.paused() if self.reach is not None else contextlib.nullcontext():
-            value, reference = as_numpy(gradient), self.golden.lent(key, is_writable=True)
+            value = as_numpy(gradient)
+            reference = self._layouts.gradient(key, value)
             record, kind = self._gradients[key]
             self._arrived.add(key)
             found = distance(value, reference, is_plain=self._is_plain(key))
@@ -459,7 +467,7 @@ class Session:
         self.shortfalls += shortfalls
 
     def _network(self, output: Any) -> None:
-        """The network's outputs against torch's own float32 outputs: what a user would look at first."""
+        """Its outputs against torch's own in float32."""
         self._structure(output)
         found = leaves(output, is_tensor, objects=True)
         recorded = "eval" if self.mode == "jit" else self.mode

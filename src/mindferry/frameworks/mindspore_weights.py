@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..errors import MindferryError
+from ..verify.beside import drawn, drawn_otherwise, sample, tables_of
 from ..verify.compare import Measurement, distance
 from ..verify.golden import Golden
 from ..verify.state import LIGHT
@@ -19,6 +20,7 @@ from .requests import Shortfall
 Cell = Any
 Array = Any
 Buffers = dict[str, Array]  # path of a tensor -> what the constructor made of it
+DRAWN, TABLE = "drawn ", "table "  # before the names of what is no buffer
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 
 
@@ -124,7 +126,10 @@ def initial_buffers(cell: Cell) -> Buffers:
         for name, value in (*vars(owner).items(), *owner.named_buffers(recurse=False)):
             if is_tensor(value):
                 found.setdefault(f"{path}.{name}" if path else name, as_numpy(value).copy())
-    return found
+        for name, value in tables_of(owner, "mindspore.", is_tensor, as_numpy).items():
+            found[f"{TABLE}{path}.{name}" if path else f"{TABLE}{name}"] = value
+    trained = [(name, p) for name, p in parameters if p.requires_grad and p.size > 1]
+    return found | {f"{DRAWN}{name}": sample(as_numpy(p)).copy() for name, p in trained}
 
 
 def compare_initial(golden: Golden, initial: Buffers, names: dict[str, str]) -> Iterator[Measurement | Shortfall]:
@@ -158,6 +163,18 @@ def other_starts(golden: Golden, initial: Buffers, names: dict[str, str]) -> Ite
         if not np.allclose(ours.reshape(right.shape)[known], right[known], rtol=1e-5, atol=1e-8):
             why = "a part of it starts with known numbers in torch, and otherwise here: training from the start goes other ways"
             yield Shortfall("parameter", name, "not comparable", why)
+
+
+def other_draws(golden: Golden, initial: Buffers, names: dict[str, str]) -> Iterator[Shortfall]:
+    """Parameters that start on another scale, about another mean or from another distribution: once weights are copied, no value shows it."""
+    targets = Counter(names.values())
+    for name, theirs in golden.drawn.items():
+        ours = initial.get(f"{DRAWN}{names.get(name, name)}")
+        if ours is None or name in golden.constants or targets[names.get(name, name)] > 1:
+            continue
+        told = drawn_otherwise(theirs, drawn(ours))
+        if told:
+            yield Shortfall("parameter", name, "not comparable", f"{told}: training from the start goes other ways")
 
 
 def unfold_weight_norm(gradient: Array, g: Array, v: Array) -> tuple[Array, Array]:

@@ -30,6 +30,8 @@ SURROUNDINGS = {  # what code may ask for beside its inputs, and the names by wh
 }
 MADE_BEFORE = "what earlier constructions left"
 CHANGING = {"append", "add", "update", "setdefault", "pop", "extend", "insert", "increment"}
+LABELLED = frozenset({"cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss"})
+IGNORED = -100  # the label that such a loss ignores by default
 GAPS = frozenset({"isnan", "nan_to_num", "isfinite", "nansum", "nanmean", "nanmedian", "nanquantile"})
 
 
@@ -48,7 +50,44 @@ def asks_mode(model: Any) -> bool:
 
 def handles_gaps(model: Any) -> bool:
     """Whether its own code asks for what is no number: then it may be given some."""
-    return any(names_any(kind, GAPS, "torch.") for kind in _own_kinds(model))
+    return any(names_any(kind, GAPS, "torch.") or _compares_itself(kind) for kind in _own_kinds(model))
+
+
+@cache
+def _compares_itself(kind: type) -> bool:
+    """`x != x` is true of what is no number alone."""
+    return any(
+        isinstance(each, ast.Compare) and ast.dump(each.left) == ast.dump(each.comparators[0]) for each in _nodes(kind)
+    )
+
+
+def ignored(model: Any) -> list[int]:
+    """Labels that a loss in it ignores: those that its code or its modules name, and the one that is ignored by default."""
+    if not any(names_any(kind, LABELLED, "torch.") for kind in _own_kinds(model)):
+        return []
+    kept = [each.ignore_index for each in model.modules() if isinstance(getattr(each, "ignore_index", None), int)]
+    named = [number for kind in _own_kinds(model) for number in _ignored_in(kind)]
+    return list(dict.fromkeys((*named, *kept, IGNORED)))
+
+
+def _nodes(kind: type) -> list[ast.AST]:
+    """Of the text of a class; none where it has none."""
+    try:
+        return list(ast.walk(ast.parse(textwrap.dedent(inspect.getsource(kind)))))
+    except (OSError, TypeError, SyntaxError):
+        return []
+
+
+@cache
+def _ignored_in(kind: type) -> tuple[int, ...]:
+    given = [each.value for each in _nodes(kind) if isinstance(each, ast.keyword) and each.arg == "ignore_index"]
+    found = []
+    for node in given:
+        try:
+            found.append(ast.literal_eval(node))
+        except ValueError:
+            continue
+    return tuple(each for each in found if isinstance(each, int))
 
 
 def surroundings_asked(model: Any) -> list[str]:

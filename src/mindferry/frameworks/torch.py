@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from ..verify.nested_inputs import call
 from ..verify.nesting import leaves
 from ..verify.noise import measure_noise
 from ..verify.predict import batches, save
-from ..verify.surroundings import computed_buffers, constant_parameters, fixed_starts
+from ..verify.surroundings import Starts, computed_buffers, starts_of
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
 from ..verify.variants import variants
@@ -57,9 +56,7 @@ def record(request: RecordRequest, link: Link) -> None:
                 targets=make_inputs(request.targets, request.seed + 1),
                 optimizer=find(request.optimizer) if request.optimizer else None,
                 steps=request.steps,
-                initial=starts.buffers,
-                constants=starts.constants if is_first else {},
-                starts=starts.parts if is_first else {},
+                starts=starts if is_first else Starts(starts.buffers, {}, {}, {}),
                 is_quick=request.is_quick,
                 has_weights=request.has_weights,
                 is_rough=request.is_rough,
@@ -160,15 +157,6 @@ def build_module(spec: str, weights: str, seed: int, link: Link) -> Any:
     return build_with_starts(spec, weights, seed, link)[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Starts:
-    """What a constructor made."""
-
-    buffers: dict[str, Any]
-    constants: dict[str, float]  # parameters that start with one number everywhere
-    parts: dict[str, Any]  # those of which a part starts with known numbers
-
-
 def build_with_starts(spec: str, weights: str, seed: int, link: Link) -> tuple[Any, Starts]:
     """The model with its weights, and what its constructor made."""
     import torch
@@ -178,8 +166,7 @@ def build_with_starts(spec: str, weights: str, seed: int, link: Link) -> tuple[A
     model = build(spec)
     if not isinstance(model, torch.nn.Module):
         raise RecordError(f"{spec} gave a {type(model).__name__}, not a torch.nn.Module; check --model")
-    parts = {} if weights else fixed_starts(model, lambda: build(spec))
-    starts = Starts(computed_buffers(model), constant_parameters(model), parts)
+    starts = starts_of(model, None if weights else lambda: build(spec))
     if weights:
         load_weights(model, weights)
     else:

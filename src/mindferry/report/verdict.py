@@ -160,7 +160,12 @@ def _networks(found: Found) -> Iterator[str]:
     if verify is None or not (verify.differences or gaps):
         why = "the run called none" if found.observe is not None and not found.observe.networks else ""
         yield f"no network by itself ({why})" if why else "no network by itself"
-    yield from (f"{gap.name}: {gap.why}" for gap in gaps if not is_shown_in_training(gap, found))
+    for gap in gaps:
+        is_outside = (
+            gap.subject == "method" and found.observe is not None
+        )  # what the command does not call, it does not need
+        if not (is_outside or is_shown_in_training(gap, found)):
+            yield f"{gap.name}: {gap.why}"
 
 
 def is_shown_in_training(gap: Gap, found: Found) -> bool:

@@ -84,6 +84,9 @@ def _rate(history: History, step: int) -> str:
     told = f"{theirs[step]:g} in torch and {ours[step]:g} in MindSpore at step {step + 1}"
     if not step and not any(_apart(each, theirs[0]) > ALIKE for each in theirs):
         return f"the learning rate is {told}"
+    ratios = [b / a for a, b in zip(theirs, ours, strict=False) if a]
+    if not step and len(ratios) > 1 and all(_apart(each, ratios[0]) <= ALIKE for each in ratios):
+        return f"the learning rate is {ratios[0]:.4g} times torch's in every step: {told}"
     for shift, said in ((1, "a step too early"), (-1, "a step too late")):
         pairs = [(ours[i], theirs[i + shift]) for i in range(len(ours)) if 0 <= i + shift < len(theirs)]
         if len(pairs) > 1 and all(_apart(a, b) <= ALIKE for a, b in pairs[:-1]):
@@ -202,24 +205,31 @@ class Replay:
 
     def tried(self) -> Iterator[tuple[float, str]]:
         """(what is left of the difference, what was changed) for each setting."""
-        groups = self.settings[0]["groups"]
+        given_here = self._settings_of_wrong()
         for name in SCALES:
-            if name in groups[0]["settings"]:
-                value = float(groups[0]["settings"][name])
+            if name in given_here:
+                value = float(given_here[name])
                 left, best = self._search(name, [0.0, *(10 ** (power / 4) for power in range(-48, 9))], 10**0.25)
                 yield left, f"{TITLES[name]} is {value:g} in torch and about {best:.3g} in MindSpore"
         for name in SHARES:
-            given = _setting(groups[0]["settings"], name)
+            given = _setting(given_here, name)
             if given is not None:
                 left, best = self._search(name, [index / 40 for index in range(40)] + [0.99, 0.999, 0.9999], 1.02)
                 yield left, f"{TITLES[name]} is {given:g} in torch and about {best:.3g} in MindSpore"
         for name in SWITCHES:
-            is_on = groups[0]["settings"].get(name)
+            is_on = given_here.get(name)
             if isinstance(is_on, bool):
                 yield self.off({name: not is_on}), f"{name} is {is_on} in torch and {not is_on} in MindSpore"
         for other, said in (("Adam", "weight decay is added to the gradient"), ("AdamW", "weight decay is decoupled")):
             if {self.made["kind"], other} == {"Adam", "AdamW"}:
                 yield self.off(kind=other), f"{said} in MindSpore, as in {other}; torch has {self.made['kind']}"
+
+    def _settings_of_wrong(self) -> dict[str, Any]:
+        """Torch's own for the first of the parameters that come out otherwise."""
+        groups = self.settings[0]["groups"]
+        found = [each for each in groups if self.wrong[0] in each["params"]] if self.wrong else []
+        settings: dict[str, Any] = (found or groups)[0]["settings"]
+        return settings
 
     def _search(self, name: str, values: list[float], width: float) -> tuple[float, float]:
         """The best of the values, and of others near it."""
@@ -230,6 +240,8 @@ class Replay:
             near = [best * width ** (index / 4) for index in range(-4, 5)]
             best = min((each for each in (best, *near) if name not in SHARES or each < 1), key=measure)
             width = width**0.3
+        if tried.get(0.0, math.inf) <= EXPLAINED * self.off():  # nothing at all explains it as well as next to nothing
+            best = 0.0
         return tried[best], best
 
     def off(self, change: dict[str, Any] | None = None, kind: str = "") -> float:

@@ -6,11 +6,13 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from ..frameworks.named_in_code import handles_gaps
+from ..frameworks.named_in_code import handles_gaps, ignored, is_torchs
 from .scale import has_fraction
-from .variants import WEIGHTS, Inputs, variants, with_gaps
+from .variants import WEIGHTS, Inputs, variants, with_gaps, without_labels
 
 TIMES = (16.0, 1e-3)  # where a limit begins; where an epsilon counts, in a root, a quotient or a variance
+FAR_ON = 1000  # steps: where a warm-up has ended, or a share has come to its limit
+COUNTS = f", counts plus {FAR_ON}"
 LIGHT = 1 << 20  # parameters up to which a run more is for nothing
 
 
@@ -19,8 +21,18 @@ def all_variants(model: Any, inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     groups = variants(inputs)
     if handles_gaps(model):
         groups += [with_gaps(inputs)]
+    groups += [[(said, given) for number in ignored(model) for said, given in without_labels(inputs, number)]]
     is_light = 0 < sum(parameter.numel() for parameter in model.parameters()) <= LIGHT
-    return [*groups, *([(f"{WEIGHTS} {times:g}", inputs)] for times in TIMES)] if groups and is_light else groups
+    if not groups or not is_light:
+        return [group for group in groups if group]
+    counts = [[(f"{WEIGHTS} 1{COUNTS}", inputs)]] if _counts(model) else []
+    return [group for group in (*groups, *([(f"{WEIGHTS} {times:g}", inputs)] for times in TIMES), *counts) if group]
+
+
+def _counts(model: Any) -> list[Any]:
+    """Buffers of one number that the network's own classes keep: counts of steps, shares that grow."""
+    own = (module for module in model.modules() if not is_torchs(module))
+    return [each for module in own for each in module.buffers(recurse=False) if each.numel() == 1]
 
 
 def has_far_weights(said: str) -> bool:
@@ -34,14 +46,18 @@ def far_weights(model: Any, said: str) -> Iterator[None]:
     import torch
 
     tensors = [each for each in model.parameters() if has_fraction(each)] if has_far_weights(said) else []
-    times = float(said.removeprefix(WEIGHTS)) if tensors else 1.0
-    held = [each.detach().clone() for each in tensors]
+    times = float(said.removeprefix(WEIGHTS).removesuffix(COUNTS)) if tensors else 1.0
+    counts = _counts(model) if said.endswith(COUNTS) else []
+    held = [each.detach().clone() for each in (*tensors, *counts)]
     with torch.no_grad():
         for tensor in tensors:
             tensor.mul_(times)
+        for tensor in counts:
+            if tensor.dtype != torch.bool:
+                tensor.add_(FAR_ON)
     try:
         yield
     finally:
         with torch.no_grad():
-            for tensor, value in zip(tensors, held, strict=True):
+            for tensor, value in zip((*tensors, *counts), held, strict=True):
                 tensor.copy_(value)

@@ -182,6 +182,13 @@ class Golden:
     known: tuple[Literal, ...] = ()  # and those elsewhere in its files, or left to defaults of what it calls
     gradient_hooks: tuple[str, ...] = ()  # modules and parameters whose gradients its own code watches
     raised: dict[str, int] | None = None  # kinds of errors that the code which ran may raise -> in how many places
+    drawn: dict[str, list[float]] = field(
+        default_factory=dict
+    )  # parameters -> how the numbers they start with are spread
+    tables: dict[str, str] = field(default_factory=dict)  # numbers in plain attributes -> key
+    beside: dict[str, dict[str, Any]] = field(default_factory=dict)  # names of forward's arguments; properties
+    bounds: tuple[int, ...] | None = None  # comparisons without the border, with it, and limits of values
+    methods: dict[str, list[str]] = field(default_factory=dict)  # class -> methods that nothing has called
 
     @property
     def framework(self) -> str:
@@ -311,6 +318,11 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         tuple(Literal(value, is_size) for value, is_size in facts.get("known", ())),
         tuple(facts.get("gradient_hooks", ())),
         facts.get("raised"),
+        facts.get("drawn", {}),
+        facts.get("tables", {}),
+        facts.get("beside", {}),
+        tuple(facts["bounds"]) if facts.get("bounds") else None,
+        facts.get("methods", {}),
     )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 SIZES = {"shape", "size", "numel", "nelement", "len"}  # what tells how large something is
@@ -35,6 +36,19 @@ def literals_of(functions: Iterable[tuple[ast.Module, ast.AST]]) -> dict[Literal
     return found
 
 
+def looked_up(functions: Iterable[tuple[ast.AST, Mapping[str, Any]]]) -> dict[Literal, int]:
+    """Numbers that functions take from elsewhere: `CFG["eps"]`, `Limits.most`, a name from another file."""
+    found: dict[Literal, int] = {}
+    for function, names in functions:
+        for node in ast.walk(function):
+            if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load):
+                value = _resolved(node, names)
+                is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+                if is_number and abs(value) not in COMMON:
+                    found.setdefault(Literal(abs(float(value))), node.lineno)
+    return found
+
+
 def implied_by(functions: Iterable[tuple[ast.AST, Mapping[str, Any]]]) -> set[Literal]:
     """Numbers that the functions called there take where none is given: an epsilon of 1e-12 that one side leaves to a default."""
     found = set()
@@ -46,12 +60,17 @@ def implied_by(functions: Iterable[tuple[ast.AST, Mapping[str, Any]]]) -> set[Li
 
 
 def _resolved(node: ast.expr, names: Mapping[str, Any]) -> Any:
-    """The object that a dotted name stands for in its file; None if it has none."""
+    """The object that a name with attributes and keys stands for in its file; None if it has none. Nothing is called."""
     if isinstance(node, ast.Name):
         return names.get(node.id)
     if isinstance(node, ast.Attribute):
         owner = _resolved(node.value, names)
-        return vars(owner).get(node.attr) if isinstance(owner, ModuleType) else None
+        return getattr(owner, "__dict__", {}).get(node.attr)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        owner = _resolved(node.value, names)
+        if type(owner) in (dict, list, tuple):
+            with contextlib.suppress(LookupError, TypeError):
+                return owner[node.slice.value]
     return None
 
 
@@ -92,6 +111,11 @@ def _number_in(node: ast.AST) -> float | None:
             return abs(float(node.value))
         except OverflowError:
             return None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "float" and node.args:
+        given = node.args[0]
+        with contextlib.suppress(ValueError):  # float("1e-9")
+            text = given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else ""
+            return abs(float(text)) if math.isfinite(float(text)) else None
     return None
 
 
@@ -111,16 +135,14 @@ def _sizes(function: ast.AST) -> Iterator[tuple[Literal, int]]:
     """Numbers that a size is compared with, or divided by: that very size may be one which no run has."""
     names = _names_of_sizes(function)
     for node in ast.walk(function):
-        if not isinstance(node, ast.Compare | ast.BinOp) or (
-            isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Mod)
-        ):
-            continue
-        if not any(_is_size(each, names) for each in ast.walk(node)):
+        is_bound = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("max", "min")
+        is_asked = isinstance(node, ast.Compare) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod))
+        if not (is_bound or is_asked) or not any(_is_size(each, names) for each in ast.walk(node)):
             continue
         for each in ast.walk(node):
             value = _number_in(each)
-            if value is not None and value > 1:
-                yield Literal(value, is_size=True), node.lineno
+            if value is not None and (value > 1 or is_bound):
+                yield Literal(value, is_size=True), getattr(node, "lineno", 0)
 
 
 def _names_of_sizes(function: ast.AST) -> set[str]:

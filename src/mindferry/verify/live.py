@@ -26,7 +26,7 @@ from .noise import is_near, measure_noise, with_noise
 from .other_settings import with_settings
 from .recorder import record
 from .result import Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
-from .surroundings import computed_buffers, constant_parameters, fixed_starts
+from .surroundings import Starts, computed_buffers, starts_of
 from .variants import floor_on
 
 
@@ -39,9 +39,7 @@ class _Pair:
     seed: int
     optimizers: tuple[Any, Any]
     initial: Buffers  # the cell's buffers as they were made
-    made: dict[str, Any] | None  # and the module's, where that is known
-    constants: dict[str, float]  # the module's parameters that start with one number everywhere
-    starts: dict[str, Any]  # those of which a part starts with known numbers
+    starts: Starts | None  # what the module's constructor made, where that is known
     rule: Rule
     remake: Callable[[], Any] | None  # makes the module anew
     names: dict[str, str] = field(default_factory=dict)  # torch's parameters -> the cell's, once they are loaded
@@ -58,8 +56,6 @@ class _Pair:
                 seed=seed,
                 inside=look.inside,
                 optimizer=made,
-                initial=self.made,
-                constants=self.constants,
                 starts=self.starts,
                 remake=self.remake,
                 is_rough=look.is_rough,
@@ -80,7 +76,8 @@ class _Pair:
             golden = with_noise(golden, measure_noise(self.module, self.inputs, path, seed))
             verdict = judge(measured.measurements, golden, self.rule)
         if has_unsettled(verdict):
-            buffers = computed_buffers(self.module) if self.made is None else self.made
+            made = self.starts.buffers if self.starts is not None else None
+            buffers = computed_buffers(self.module) if made is None else made
             verdict = judge_initial(verdict, initial_errors(self.remake, buffers, seed), self.rule)
         return Result(golden, measured, verdict)
 
@@ -136,11 +133,9 @@ def compare(
     given = _inputs(inputs, seed)
     made = optimizers or (None, None)
     fresh = rebuild() if rebuild is not None else None
-    first = computed_buffers(fresh) if fresh is not None else None
-    constants = constant_parameters(fresh) if fresh is not None else {}
-    known = fixed_starts(fresh, rebuild) if fresh is not None and rebuild is not None else {}
-    starts = initial_buffers(cell), first, constants, known
-    pair = _Pair(torch_module, cell, given, list(modes), seed, made, *starts, rule or Rule(), rebuild)
+    starts = starts_of(fresh, rebuild) if fresh is not None and rebuild is not None else None
+    first = initial_buffers(cell)
+    pair = _Pair(torch_module, cell, given, list(modes), seed, made, first, starts, rule or Rule(), rebuild)
     was_training = cell.training
     with tempfile.TemporaryDirectory(prefix="mindferry-") as folder:
         path = Path(folder) / "golden.safetensors"

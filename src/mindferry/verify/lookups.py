@@ -1,4 +1,4 @@
-"""Functions that lie in a table and are chosen by a key: those of the other keys did not run."""
+"""What the text of a function tells: tables whose other functions did not run, errors, borders, what it writes elsewhere."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import ast
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
+
+OUTSIDE = {"gt", "lt", "greater", "less"}
+INSIDE = {"ge", "le", "greater_equal", "less_equal"}
+CLAMPS = {"clamp", "clip", "clip_by_value", "hardtanh", "relu6"}
+LIMITS = {"min", "max", "minimum", "maximum", "relu", "where", "select", "masked_fill", "amin", "amax"}
 
 
 def lookups(tree: ast.Module, function: ast.FunctionDef) -> Iterator[tuple[int, str]]:
@@ -26,6 +31,22 @@ def errors_of(function: ast.FunctionDef) -> Iterator[str]:
         elif isinstance(node, ast.Raise) and node.exc is not None:
             name = _last_name(node.exc.func if isinstance(node.exc, ast.Call) else node.exc)
             yield from [name] if name[:1].isupper() else []
+
+
+def bounds_of(function: ast.FunctionDef) -> tuple[int, int, int, int]:
+    """Comparisons that leave the border out (`>`), those that take it in (`>=`), limits of values (`clamp`), and what may stand for one."""
+    outside = inside = clamps = others = 0
+    for node in ast.walk(function):
+        if isinstance(node, ast.Compare):
+            outside += sum(isinstance(each, ast.Gt | ast.Lt) for each in node.ops)
+            inside += sum(isinstance(each, ast.GtE | ast.LtE) for each in node.ops)
+        elif isinstance(node, ast.Call):
+            name = _last_name(node.func).rstrip("_")
+            outside += name in OUTSIDE
+            inside += name in INSIDE
+            clamps += name in CLAMPS
+            others += name in LIMITS
+    return outside, inside, clamps, others
 
 
 def stores_in_modules(function: ast.FunctionDef, names: Mapping[str, Any]) -> Iterator[tuple[int, str]]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from .literals import Literal, implied_by, literals_of
-from .lookups import errors_of, lookups, stores_in_modules
+from .literals import Literal, implied_by, literals_of, looked_up
+from .lookups import bounds_of, errors_of, lookups, stores_in_modules
 
 LIBRARIES = (
     "site-packages",
@@ -110,7 +110,7 @@ class Reach:
         known = self._watched.get(id(code))
         if known is None:
             is_lookup = getattr(frame.f_globals.get("__getattr__"), "__code__", None) is code  # of a lazy package
-            is_own = self._is_own(code.co_filename) and not is_lookup
+            is_own = self.is_own(code.co_filename) and not is_lookup
             known = self._watched[id(code)] = code, code in self._also or is_own
         if not known[1]:
             return None
@@ -156,7 +156,7 @@ class Reach:
                 found |= {places[step // 2] for step in steps}
         return {(a, c, b, d) for a, b, c, d in found if None not in (a, b, c, d)}  # type: ignore[misc]
 
-    def _is_own(self, file: str) -> bool:
+    def is_own(self, file: str) -> bool:
         is_ours = file == __file__  # the stand-alone recorder is one file
         return not (is_ours or file.startswith(self._libraries) or any(part in file for part in LIBRARIES))
 
@@ -195,9 +195,18 @@ class Reach:
         """(line, text) of each place that writes into another module: nobody looks there for what is kept."""
         return [found for code, _, node in self._nodes() for found in stores_in_modules(node, self._names[code])]
 
+    def made(self) -> set[type]:
+        """Classes of the network's own of which it makes objects while it runs."""
+        found = set()
+        for code, names in self._names.items():
+            owner = getattr(code, "co_qualname", "").rpartition(".")[0] if code.co_name == "__init__" else ""
+            if isinstance(names.get(owner), type):
+                found.add(names[owner])
+        return found
+
     def raised(self) -> dict[str, int] | None:
         """Kinds of errors -> in how many places the code that ran may raise them. None where a library's code ran too."""
-        if not all(self._is_own(code.co_filename) for code in self.lines):
+        if not all(self.is_own(code.co_filename) for code in self.lines):
             return None
         return dict(Counter(kind for _, _, node in self._nodes() for kind in errors_of(node)))
 
@@ -207,11 +216,18 @@ class Reach:
         None where a library's code ran too: of that, only the forward methods are watched.
         """
         nodes = self._nodes()
-        if not all(self._is_own(code.co_filename) for code in self.lines):
+        if not all(self.is_own(code.co_filename) for code in self.lines):
             return None
         files = [(tree, tree) for tree in {id(tree): tree for _, tree, _ in nodes}.values()]
-        implied = implied_by((node, self._names[code]) for code, _, node in nodes)
-        return literals_of((tree, node) for _, tree, node in nodes), {*literals_of(files), *implied}
+        pairs = [(node, self._names[code]) for code, _, node in nodes]
+        found = looked_up(pairs) | literals_of((tree, node) for _, tree, node in nodes)
+        return found, {*literals_of(files), *implied_by(pairs), *found}
+
+    def bounds(self) -> list[int] | None:
+        """How many comparisons of the code that ran leave the border out, how many take it in, and how many limits there are; see lookups.py."""
+        if not all(self.is_own(code.co_filename) for code in self.lines):
+            return None
+        return [sum(each) for each in zip(*(bounds_of(node) for _, _, node in self._nodes()), strict=True)]
 
 
 def _parse(file: str) -> ast.Module | None:
@@ -231,8 +247,11 @@ def _functions(tree: ast.Module) -> dict[tuple[str, int], ast.FunctionDef]:
 
 
 def _states(tree: ast.Module) -> set[str]:
-    """Attributes that are assigned outside `__init__`: a condition on one is not a matter of how the network was made."""
-    found = set()
+    """Attributes that are assigned outside `__init__`: a condition on one is not a matter of how the network was made.
+
+    Nor is it where the constructor alone gives it a number, always the same: whoever asks for that expects a loop to change it.
+    """
+    found = _waiting(tree)
     left: list[tuple[ast.AST, bool]] = [(tree, False)]
     while left:
         node, counts = left.pop()
@@ -243,6 +262,21 @@ def _states(tree: ast.Module) -> set[str]:
             found |= {place.attr} if isinstance(place, ast.Attribute) else set()
         left += [(child, counts) for child in ast.iter_child_nodes(node)]
     return found
+
+
+def _waiting(tree: ast.Module) -> set[str]:
+    """`self.epoch = 0`, and no other value of that name in the file."""
+    values: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Attribute):
+                    values.setdefault(target.attr, []).append(node.value)
+    return {name for name, given in values.items() if len(given) == 1 and _is_number(given[0])}
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
 
 
 class _View:

@@ -44,11 +44,11 @@ from .scale import apart, has_fraction, in_parts, scale_of
 from .seeding import host_state, seeded
 from .state import Watch, same_state, unsearched_objects, values_outside, without_gradients
 from .surroundings import (
+    Starts,
     call_defaults,
     computed_buffers,
     forward_codes,
     gradient_hooks,
-    loose_buffers,
     module_parts,
     output_structure,
     own_hooks,
@@ -56,7 +56,7 @@ from .surroundings import (
     shared_memory,
     tied_parameters,
 )
-from .written import facts_of_code, json_errors, write_inputs, write_left, write_outside, write_tensors, write_weights
+from .written import facts_beside, facts_of_code, json_errors, write_inputs, write_left, write_outside, write_weights
 
 FORMAT = "mindferry golden 3"  # 2: no structure of the outputs, no initial buffers, no random numbers but dropout's
 Tensor = Any  # torch.Tensor
@@ -432,9 +432,7 @@ def record(
     targets: Sequence[tuple[str, Any]] = (),
     optimizer: Callable[[Any], Any] | None = None,
     steps: int = 0,
-    initial: dict[str, Tensor] | None = None,
-    constants: dict[str, float] | None = None,
-    starts: dict[str, Tensor] | None = None,
+    starts: Starts | None = None,
     remake: Callable[[], Any] | None = None,
     is_quick: bool = False,
     has_weights: bool = True,
@@ -463,14 +461,12 @@ def record(
     modules = () if is_quick else tuple(model.named_modules())  # on other inputs, what the network is was told before
     metadata["attributes"] = {path: plain_settings(module) for path, module in modules}
     plain = [mode for mode in modes if mode != "amp"] or ["eval"]
-    buffers = computed_buffers(model) if initial is None else initial
-    metadata["initial"] = write_tensors("initial", buffers if has_weights else {}, writer)
-    metadata["starts"] = write_tensors("start", starts or {}, writer)
-    metadata["loose"] = write_tensors("loose", loose_buffers(model) if has_weights else {}, writer)
+    starts = starts or Starts(computed_buffers(model), {}, {}, {})
+    metadata |= facts_beside(model, starts, writer, is_quick, has_weights)
     metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
     metadata |= {"asks_mode": asks_mode(model), "hooks": own_hooks(model), "gradient_hooks": gradient_hooks(model)}
     metadata["defaults"] = {} if is_quick else call_defaults(model)
-    metadata |= {"shared": shared_memory(model), "constants": constants or {}, "asked": surroundings_asked(model)}
+    metadata |= {"shared": shared_memory(model), "asked": surroundings_asked(model)}
     metadata["trainable"] = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     reach = Reach(forward_codes(model))
     takes_gradients = plain if metadata["asks_mode"] else plain[-1:]
@@ -490,10 +486,10 @@ def record(
             record_training(recorder, optimizer, steps) if optimizer is not None and loss is not None else []
         )
     model.train(was_training)
-    metadata |= facts_of_code(reach, is_quick)
+    metadata |= facts_of_code(reach, is_quick, {type(each) for each in model.modules()})
     metadata |= {"rough": sorted(recorder.rough), "is_rough": is_rough}
     if inside and remake is not None:
-        for name, error in initial_errors(remake, buffers, seed).items():
+        for name, error in initial_errors(remake, starts.buffers, seed).items():
             recorder.errors[f"initial/{name}"] = {"scale": 0.0, "own": error}
     metadata |= {"complete": inside, "why": recorder.why, "errors": json_errors(recorder.errors)}
     writer.finish(metadata)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from types import CodeType
 from typing import Any
 
 from ..frameworks.named_in_code import hidden_rate, is_torchs
+from .beside import argument_names, drawn, plain_properties, sample, tables_of
 from .capture import is_tensor
 from .nesting import Opaque, containers, parts
 from .state import LIGHT
@@ -17,6 +19,46 @@ Tensor = Any  # torch.Tensor
 REPEATED = 4  # times the same number in a parameter
 SMALL = 4096  # elements of a parameter that may be a gain, a bias or a scale
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
+
+
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """What a constructor made."""
+
+    buffers: dict[str, Tensor]
+    constants: dict[str, float]  # parameters that start with one number everywhere
+    parts: dict[str, Tensor]  # those of which a part starts with known numbers
+    drawn: dict[str, list[float]]  # and how the numbers of the others are spread
+
+
+def starts_of(model: Any, remake: Callable[[], Any] | None) -> Starts:
+    """Of a network that has just been made. Without `remake` it gets its weights from elsewhere, and only its buffers count."""
+    if remake is None:
+        return Starts(computed_buffers(model), {}, {}, {})
+    constants = constant_parameters(model)
+    floats = {name: each.detach() for name, each in model.named_parameters() if each.is_floating_point()}
+    spreads = {name: drawn(sample(each.cpu()).float().numpy()) for name, each in floats.items() if each.numel() > 1}
+    return Starts(computed_buffers(model), constants, fixed_starts(model, remake), spreads)
+
+
+def what_is_beside(model: Any) -> dict[str, Any]:
+    """Of the network's own classes: the names of forward's arguments in order, and properties that give a plain value."""
+    own = {path: module for path, module in model.named_modules() if not is_torchs(module)}
+    names = {path: argument_names(module.forward) for path, module in own.items()}
+    properties = {path: plain_properties(module, "torch.") for path, module in own.items()}
+    return {"arguments": names, "properties": {path: each for path, each in properties.items() if each}}
+
+
+def plain_tables(model: Any) -> dict[str, Tensor]:
+    """Numbers in plain attributes of the network's own classes."""
+    import torch
+
+    own = [(path, module) for path, module in model.named_modules() if not is_torchs(module)]
+    found = {}
+    for path, module in own:
+        for name, array in tables_of(module, "torch.", is_tensor, lambda tensor: tensor.detach().cpu().numpy()).items():
+            found[f"{path}.{name}".lstrip(".")] = torch.from_numpy(array)
+    return found
 
 
 def computed_buffers(model: Any) -> dict[str, Tensor]:
@@ -52,20 +94,20 @@ def constant_parameters(model: Any) -> dict[str, float]:
 
 
 def fixed_starts(model: Any, remake: Callable[[], Any]) -> dict[str, Tensor]:
-    """Small parameters of which a part starts with numbers that nobody drew: rows of zeros, an identity. NaN stands for the rest.
+    """Small parameters of which a part starts with numbers that nobody drew: rows of zeros, an identity, a slope. NaN stands for the rest.
 
     What is drawn comes out otherwise when the model is made again.
     """
     import torch
 
-    small = {name: each.detach() for name, each in model.named_parameters() if 1 < each.numel() <= SMALL}
-    found = {name: _where_plain(each) for name, each in small.items() if each.is_floating_point()}
-    found = {name: each for name, each in found.items() if bool(each.any()) and not _is_uniform(small[name])}
-    if not found or sum(parameter.numel() for parameter in model.parameters()) > LIGHT:
+    if sum(parameter.numel() for parameter in model.parameters()) > LIGHT:
         return {}
-    again = dict(remake().named_parameters())
-    for name in found.keys() & again.keys():
-        found[name] &= again[name].detach() == small[name]
+    small = {name: each.detach() for name, each in model.named_parameters() if 1 < each.numel() <= SMALL}
+    small = {name: each for name, each in small.items() if each.is_floating_point() and not _is_uniform(each)}
+    again = dict(remake().named_parameters()) if small else {}
+    found = {name: again[name].detach() == each for name, each in small.items() if name in again}
+    if all(bool(each.all()) for each in found.values()):  # it seeds itself, or nothing is drawn
+        found = {name: each & _where_plain(small[name]) for name, each in found.items()}
     gap = torch.tensor(float("nan"))
     kept = {name: each for name, each in found.items() if name in again and bool(each.any())}
     return {name: torch.where(each, small[name].float().cpu(), gap) for name, each in kept.items()}

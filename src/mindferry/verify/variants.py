@@ -96,6 +96,21 @@ def with_gaps(inputs: Inputs) -> list[tuple[str, Inputs]]:
     return [("a NaN in each sample", [(name, _with_zero(value, float("nan"))) for name, value in inputs])]
 
 
+def without_labels(inputs: Inputs, number: int) -> list[tuple[str, Inputs]]:
+    """For a network that computes its loss: every second label, the first among them, is one that a loss ignores.
+
+    Labels come last, mostly: of several inputs of whole numbers each is tried.
+    """
+    found = []
+    for index in reversed([index for index, (_, value) in enumerate(inputs) if _is_whole(value) and value.numel()]):
+        name, value = inputs[index]
+        changed = value.clone().reshape(-1)
+        changed[::2] = number
+        given = [*inputs[:index], (name, changed.reshape(value.shape)), *inputs[index + 1 :]]
+        found.append((f"every second label {number} in input {index + 1}", given))
+    return found
+
+
 def _with_zero(value: Any, put: float = 0.0) -> Any:
     """One zero a sample, where a sign or a quotient is another; two would leave open which is the larger."""
     if not (_is_tensor(value) and value.is_floating_point() and value.ndim > 1 and value[0].numel() > 1):

@@ -6,24 +6,38 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from .beside import methods_beside
 from .capture import is_tensor
 from .goldenfile import GoldenWriter
 from .nesting import tensors_at
 from .outside import moved, new_tensors
 from .reach import Reach
 from .scale import LARGE
+from .surroundings import Starts, loose_buffers, plain_tables, what_is_beside
 
 Tensor = Any  # torch.Tensor
 
 
-def facts_of_code(reach: Reach, is_quick: bool) -> dict[str, Any]:
-    """What of the code that ran did not run, and the numbers that it holds."""
+def facts_of_code(reach: Reach, is_quick: bool, kinds: set[type]) -> dict[str, Any]:
+    """What of the code that ran did not run, the numbers that it holds, and methods of these classes that nothing called."""
     facts: dict[str, Any] = {"unrun": [asdict(each) for each in reach.unreached()]}
     facts["raised"] = reach.raised() if not is_quick else None  # there, nothing was watched
+    facts["bounds"] = None if is_quick else reach.bounds()
+    facts["methods"] = {} if is_quick else methods_beside(kinds | reach.made(), "torch.", reach.lines, reach.is_own)
     found = reach.literals() if not is_quick else None
     if found is not None:
         facts["literals"], facts["known"] = ([[each.value, each.is_size] for each in part] for part in found)
     return facts
+
+
+def facts_beside(model: Any, starts: Starts, writer: GoldenWriter, is_quick: bool, has_weights: bool) -> dict[str, Any]:
+    """How weights start, and what the network is beside what it computes."""
+    facts: dict[str, Any] = {"constants": starts.constants, "drawn": starts.drawn}
+    facts["starts"] = write_tensors("start", starts.parts, writer)
+    facts["tables"] = {} if is_quick else write_tensors("table", plain_tables(model), writer)
+    facts["initial"] = write_tensors("initial", starts.buffers if has_weights else {}, writer)
+    facts["loose"] = write_tensors("loose", loose_buffers(model) if has_weights else {}, writer)
+    return facts | {"beside": {} if is_quick else what_is_beside(model)}
 
 
 def write_weights(model: Any, writer: GoldenWriter) -> dict[str, str]:

@@ -76,6 +76,7 @@ class Migration:
     command: Command | None = None  # how the project is run
     observation: Observation | None = None
     first: Run | None = None  # the run that was observed, if it was this time
+    record_graphs: bool = False  # where a backward() can't be lifted
 
     @property
     def archive(self) -> Path:
@@ -109,9 +110,11 @@ Show = Callable[[Outcome], None]
 Stage = Callable[[Migration], tuple[Any, bool, str]]  # -> artifact, whether all is well, one line
 
 
-def migrate(project: Path, output: Path, show: Show, command: Command | None = None) -> list[Outcome]:
+def migrate(
+    project: Path, output: Path, show: Show, command: Command | None = None, record_graphs: bool = False
+) -> list[Outcome]:
     """Run all stages; a stage that fails is reported, and those that don't need it go on."""
-    state = Migration(project, output, read_config(project), "", command)
+    state = Migration(project, output, read_config(project), "", command, record_graphs=record_graphs)
     outcomes: list[Outcome] = []
     tidy(output)
     if command is not None:
@@ -273,9 +276,11 @@ def _check_output(state: Migration) -> None:
 
 def _convert(state: Migration) -> tuple[ProjectConversion, bool, str]:
     from .convert import convert_project
+    from .convert.settings import Settings
 
+    settings, seen = Settings(record_graphs=state.record_graphs), state.observation
     with progress("convert", len(find_files(state.project, ()).files)) as advance:
-        result = convert_project(state.project, state.output, advance=advance, observation=state.observation)
+        result = convert_project(state.project, state.output, advance=advance, settings=settings, observation=seen)
     rewrites = sum(len(file.rewrites) for file in result.files)
     errors = [finding for finding in result.findings if finding.severity == "error"]
     return result, not errors, f"{rewrites} rewrites, {len(errors)} calls left for you"
@@ -473,7 +478,7 @@ def _inputs(state: Migration, stage: str) -> str:
         files = find_files(state.project, (), state.output).files
         return digest(
             version("mindferry"),
-            str(state.project.resolve()),
+            f"{state.project.resolve()}{state.record_graphs or ''}",
             *(f"{file.relative}:{file_digest(file.path)}" for file in files),
         )
     if stage == "observe":

@@ -37,6 +37,40 @@ def test_the_readme_speaks_first_and_training_before_the_rest(tmp_path: Path) ->
     assert found[0].found_in == "README.md"
 
 
+def test_what_can_be_run_as_it_stands_comes_before_what_cannot(tmp_path: Path) -> None:
+    readme = (
+        "python train.py --config {DATASET}.yml",
+        "python train.py --data [your folder]",
+        "python train.py $FLAGS",
+        "python train.py --help",
+        "python train.py --data /path/to/imagenet",
+        "torchrun --nproc_per_node=8 train.py",
+        "python train.py --eval --resume last.pt",
+        "python train.py --data small",
+    )
+    files = {
+        "README.md": "\n".join(f"```\n{line}\n```" for line in readme),
+        "train.py": "import torch\nparser = 1\nargs = parser.parse_args()\nloss.backward()\n",  # no __main__
+        "old.py": "import torch\nfor epoch in range(3):\n    print 'loss'\n    loss.backward()\n",  # Python 2's
+        "data set.py": "import torch\nif __name__ == '__main__':\n    pass\n",
+        "model.py": "import torch\nif __name__ == '__main__':\n    pass\n",
+        "fit": "#!/usr/bin/env python\nimport torch\nmain()\n",
+        "pkg/__main__.py": "import torch\nmain()\n",
+        "pkg/parts.py": "import torch\n\ndef f(x):\n    return x.backward()\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = [each.command for each in propose_commands(tmp_path, limit=20)]
+    assert found[:2] == ["python train.py --data small", "torchrun --nproc_per_node=8 train.py"]
+    assert found.index("python train.py") < found.index("python train.py --data /path/to/imagenet")
+    assert {"python old.py", "python fit", "python 'data set.py'", "python -m pkg"} < set(found)
+    assert found.index("python old.py") < found.index("python model.py")
+    assert not [
+        each for each in found if "{" in each or "[" in each or "$" in each or "help" in each or "parts" in each
+    ]
+
+
 @pytest.mark.parametrize(
     ("signature", "layer", "call", "model", "inputs"),
     [

@@ -151,7 +151,7 @@ net = network()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for i, (x, y) in enumerate(zip(xs, ys)):
     loss = criterion(net(x), y)
-    nn.utils.clip_grad_value_(net.parameters(), 0.02)
+    nn.utils.clip_grad_norm_(net.parameters(), 0.02)
     loss.backward()
     if i % 2:
         opt.step()

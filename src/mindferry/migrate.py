@@ -25,7 +25,7 @@ from .layout import find_files
 from .observation import Observation, load_observation, save_observation
 from .progress import progress
 from .resume import converted_code, digest, file_digest, made, read_state, tidy, write_state
-from .suggest import suggest_model
+from .suggest import UNTOLD, looks_like_loss, suggest_model
 
 if TYPE_CHECKING:
     from .frameworks.watched import Run
@@ -150,11 +150,14 @@ def not_done(project: Path, output: Path) -> NotDone | None:
     """What the project's mindferry.toml doesn't ask for, and the lines that would, as far as they can be told."""
     config = read_config(project)
     parts = artifacts.load(Inventory, output, "analyze").parts
-    network = next((part for part in reversed(parts) if part.kind == "network"), None)
+    networks = [part for part in reversed(parts) if part.kind == "network"]
+    network = next((part for part in networks if not looks_like_loss(part.name)), next(iter(networks), None))
     if not config.verify.model and network is not None:
         told = suggest_model(project, network.path, network.name)
         hint = "or a function that makes it, with arguments" if told.is_complete else "write a value for each …"
-        origin = "what its first layer takes" if told.is_read else "what its forward takes"
+        origin = (
+            "what its first layer takes" if told.is_read else f"what its forward takes; {UNTOLD} is for you to fill in"
+        )
         model = f'model = "{told.model}"   # {hint}'
         return NotDone("the network, module by module", ("[verify]", model, f'inputs = ["{told.inputs}"]   # {origin}'))
     script = next((part.path for part in parts if part.kind == "entry point" and "train" in part.path), "")

@@ -180,10 +180,15 @@ def _show_left(output: Path) -> None:
     passed_by = outside_of_run(output, left)
     met = [each for each in left if each not in passed_by]
     for title, found in (("Left for you:", met), ("Left for you, where the command did not run:", passed_by)):
-        lines = [f"  {each.path}:{each.line}: {each.code} {each.message}; {each.advice}" for each in found[:LEFT]]
+        lines = [f"  {each.path}:{each.line}: {each.code} {each.message}; {_advice(each)}" for each in found[:LEFT]]
         more = [f"  and {len(found) - LEFT} more, in the report"] if len(found) > LEFT else []
         if found:
             say("\n".join((f"\n{title}", *lines, *more)))
+
+
+def _advice(finding: Finding) -> str:
+    """What to do, in terms of this command."""
+    return finding.advice.replace("convert with --record-graphs", "migrate with --record-graphs")
 
 
 def _propose_libraries(project: Path, output: Path) -> None:

@@ -17,7 +17,9 @@ from ...refused import Refused
 from .. import detach_no_grad_results
 from . import flow, graph_across_iterations, graph_from_caller, record_steps, sources
 
-RECORD = "; or convert (or migrate) with --record-graphs, and the step runs as it stands, by functions that MindSpore doesn't document"
+RECORD = (
+    "; or convert with --record-graphs, and the step runs as it stands, by functions that MindSpore doesn't document"
+)
 PATTERN = (
     "compute the loss in a function and differentiate that: "
     "`loss, grads = ms.value_and_grad(forward_fn, None, optimizer.parameters)(...)`, then `optimizer(grads)`"

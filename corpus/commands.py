@@ -20,8 +20,10 @@ import sys
 import time
 import tomllib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from mindferry import artifacts
 from mindferry.artifacts import STATE, ProjectConversion
@@ -55,6 +57,11 @@ class Entry:
     data: dict[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()  # packages that it imports, none of which needs torch
     mend: tuple[str, str] | None = None  # what a script too old for today's torch or numpy says, and what it has to say
+
+
+class Versioned(Protocol):
+    @property
+    def version(self) -> str: ...
 
 
 @dataclass(slots=True)
@@ -93,7 +100,7 @@ def entries() -> list[Entry]:
 
 
 def migrate(entry: Entry, project: Project, folder: Path, clones: Path | None) -> Row:
-    row = Row(entry.name, entry.command, project.origin, version=_commit())
+    row = Row(entry.name, entry.command, project.origin, version=commit_here())
     home = folder / "tried" / entry.name.replace("/", "_")
     shutil.rmtree(home, ignore_errors=True)
     try:
@@ -129,7 +136,7 @@ def migrate(entry: Entry, project: Project, folder: Path, clones: Path | None) -
     return row
 
 
-def _commit() -> str:
+def commit_here() -> str:
     asked = ["git", "-C", str(LIST.parent), "rev-parse", "--short=10", "HEAD"]
     return subprocess.run(asked, capture_output=True, text=True).stdout.strip()
 
@@ -197,12 +204,12 @@ def summary(rows: list[Row]) -> list[str]:
         f"named by a finding or a verdict: {sum(row.exit_code == 1 and not row.crash for row in tried)}",
         f"the command itself could not run here: {sum(row.exit_code == 2 for row in tried)}",
         f"defects of ours (a traceback, MF901): {sum(bool(row.crash) for row in tried)}",
-        f"measured at commit {_commits(tried)}",
+        f"measured at commit {commits_of(tried)}",
         f"unclear places on lines that ran: {unclear} before the watched run, {unresolved} after it{share}",
     ]
 
 
-def _commits(rows: list[Row]) -> str:
+def commits_of(rows: Sequence[Versioned]) -> str:
     """Each commit, and how many rows are its; the newest first."""
     counts = Counter(row.version or "an earlier one" for row in rows)
     asked = ["git", "-C", str(LIST.parent), "log", "--format=%h", "--abbrev=10", "-n", "2000"]

@@ -151,6 +151,13 @@ def _tokens(folder: Path, draw: np.random.Generator) -> None:
     (folder / "meta.pkl").write_bytes(pickle.dumps({"vocab_size": 40}))
 
 
+def _visdom(file: Path, draw: np.random.Generator) -> None:
+    """A module that takes what a script sends to a plotting server, and shows it to nobody."""
+    text = "class Visdom:\n    def __getattr__(self, name):\n        return lambda *args, **kwargs: name\n"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
 def _empty(folder: Path, draw: np.random.Generator) -> None:
     """A folder that the script writes to."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -170,5 +177,6 @@ KINDS: dict[str, Callable[[Path, np.random.Generator], None]] = {
     "pairs": _pairs,
     "ratings_dat": _ratings_dat,
     "tokens": _tokens,
+    "visdom": _visdom,
     "empty": _empty,
 }

@@ -18,14 +18,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from mindferry import artifacts
 from mindferry.artifacts import PlainRun, ProjectConversion
 from mindferry.errors import MindferryError
 
-from .commands import mend_torchvision
+from .commands import commit_here, commits_of, mend_torchvision
 
 LIST = Path(__file__).parent / "silent.toml"
 PAGE = Path("docs/reference/silent.md")
@@ -58,6 +58,7 @@ class Row:
     outcome: str  # right, named, silent, unnamed
     exit_code: int
     told: str  # the verdict, or the finding that names the place
+    version: str = ""  # the commit of mindferry that did it
 
     @property
     def is_well(self) -> bool:
@@ -167,6 +168,7 @@ def write_page(rows: list[Row]) -> None:
         f"- right: {sum(row.outcome == 'right' for row in rows)}",
         f"- named with file and line: {sum(row.outcome == 'named' for row in rows)}",
         f"- neither: {sum(not row.is_well for row in rows)}",
+        f"- measured at commit {commits_of(rows)}",
         "",
         "| shape | what went wrong once | now | exit code | what is said |",
         "| --- | --- | --- | --- | --- |",
@@ -190,7 +192,7 @@ def main() -> None:
     rows = {row.name: row for row in (Row(**json.loads(line)) for line in known)}
     for entry in entries():
         if entry.name in options.only if options.only else entry.name not in rows:
-            row = rows[entry.name] = replay(entry, folder)
+            row = rows[entry.name] = replace(replay(entry, folder), version=commit_here())
             with results.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(row)) + "\n")
             print(f"{row.name}: {row.outcome}, exit {row.exit_code}: {row.told[:200]}", file=sys.stderr)

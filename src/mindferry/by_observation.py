@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .apis import SOURCES
-from .artifacts import STATE, Comparison
+from .artifacts import STATE, Comparison, Finding
 from .config import Train
 from .files import complete_or_absent
 from .observation import Observation, load_observation
@@ -45,6 +45,14 @@ def keep_archive(observed: Path, converted: Path) -> None:
 
 def is_observed(converted: Path) -> bool:
     return archive_of(converted).is_file()
+
+
+def outside_of_run(output: Path, found: list[Finding]) -> list[Finding]:
+    """Findings at places that the observed run did not come by."""
+    from .report.reach import is_passed_by
+
+    seen = load_observation(archive_of(output)) if found and is_observed(output) else None
+    return [each for each in found if is_passed_by(seen, each.path, each.line)]
 
 
 def verify_networks(converted: Path, observation: Observation, show: Show) -> NetworksCompared:

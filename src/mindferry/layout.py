@@ -14,6 +14,7 @@ from .apis import SOURCES, framework, table
 from .apis.torch._packages import need_of_torch
 from .errors import MindferryError
 from .files import read_regular
+from .foreign import tree_of
 from .observation import Observation, digest_of
 from .read.infer import read
 from .read.observed import ObservedTypes, observed_types
@@ -42,6 +43,7 @@ LARGEST_CODE = 64 * 2**20
 ROOM = 4 * 2**20  # of source text whose trees are kept: they take some ten times as much
 NOTHING = "it is a link to nothing"
 SMALL = 40  # files
+SCRIPT_START = 4096  # bytes of a file without an ending that tell whether it is Python
 DEEPEST = 200  # imports followed from one file
 # They begin with the break before the line, which is soon found; a text's first line is given one.
 _IMPORT = re.compile(r"\n[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^()]*\)|[^\n]*)|import[ \t]+([\w.]+))")
@@ -51,6 +53,8 @@ _FIRST_IMPORT = re.compile(rb"(?:^|\")[ \t]*(?:from|import)[ \t]+(?:torch|torchv
 _SECOND_IMPORT = re.compile(
     rb"(?:^|\")[ \t]*(?:from|import)[ \t]+(?:%s)\b" % "|".join(framework(SECOND).roots).encode(), re.MULTILINE
 )
+_SHEBANG = re.compile(rb"#![^\n]*\bpython")
+_PLAIN_IMPORT = re.compile(rb"^(?:from|import)[ \t]+\w", re.MULTILINE)
 _QUOTED_IMPORT = re.compile(rb"\"[ \t]*(?:from|import)[ \t]+(\w+)")  # in a notebook's JSON
 
 
@@ -212,8 +216,22 @@ def _reason_to_leave(path: Path, root: Path) -> str:
     return "" if target.is_file() else "it is a link to something that is no regular file"
 
 
+def is_nameless_script(path: Path) -> bool:
+    """Whether a file without an ending is Python: `python train` runs it, and its first line or its imports say so."""
+    if "." in path.name or path.with_name(f"{path.name}.py").exists():
+        return False
+    try:
+        with path.open("rb") as file:
+            start = file.read(SCRIPT_START)
+    except OSError:
+        return False
+    if b"\0" in start:
+        return False
+    return bool(_SHEBANG.match(start)) or (bool(_PLAIN_IMPORT.search(start)) and tree_of(path) is not None)
+
+
 def _module(root: Path, relative: str, is_package: bool) -> str:
-    if not relative.endswith(".py"):
+    if not relative.endswith(".py") and not is_nameless_script(root / relative):
         return ""
     parts = relative.removesuffix(".py").split("/")
     if parts[-1] == "__init__":
@@ -381,7 +399,7 @@ def _imports_torch_package(path: Path, own: set[str]) -> bool:
         data = read_regular(path, LARGEST_CODE)
     except OSError:
         return False
-    pattern = _BARE_IMPORT if path.suffix == ".py" else _QUOTED_IMPORT
+    pattern = _QUOTED_IMPORT if path.suffix == ".ipynb" else _BARE_IMPORT
     names = {found.decode() for found in pattern.findall(b"\n" + data)} - own
     return any(need_of_torch(name) is not None for name in names)
 

@@ -24,11 +24,25 @@ class Made:
     def spec(self) -> str:
         return f"{self.module}:{self.function}" + (f"({', '.join(self.arguments)})" if self.arguments else "")
 
+    def values(self, names: list[str]) -> dict[str, object]:
+        """The arguments by name, where `names` are those that the function takes."""
+        found: dict[str, object] = {}
+        for index, each in enumerate(self.arguments):
+            label, sign, value = each.partition("=")
+            if sign and label.isidentifier():
+                found[label] = ast.literal_eval(value)
+            elif index < len(names):
+                found[names[index]] = ast.literal_eval(each)
+        return found
 
-def made_by(project: Path, name: str) -> Made | None:
-    """The first call, by a script of the project, of a function that returns an object of the class `name`."""
+
+def made_by(project: Path, name: str, home: str = "") -> Made | None:
+    """The first call, by a script of the project, of a function that returns an object of the class `name`.
+
+    With `home`, the file of the class, the first call of the class itself.
+    """
     trees = {file.relative: _tree(file.path) for file in find_files(project, ()).python}
-    factories = _factories(trees, name)
+    factories = {name: home} if home else _factories(trees, name)
     options = _defaults_of_options(trees)
     for tree in trees.values():
         constants = {**_constants(tree), **options}
@@ -103,6 +117,9 @@ def _plain(node: ast.expr, constants: dict[str, object]) -> tuple[object] | None
     try:
         return (ast.literal_eval(node),)
     except (ValueError, TypeError, SyntaxError):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            inner = _plain(node.operand, constants)
+            return (not inner[0],) if inner is not None else None
         name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
         return (constants[name],) if name in constants else None
 
@@ -123,8 +140,13 @@ def _defaults_of_options(trees: dict[str, ast.Module]) -> dict[str, object]:
     for tree in trees.values():
         for node in ast.walk(tree):
             match node:
-                case ast.Call(func=ast.Attribute(attr="add_argument"), args=[*_, ast.Constant(value=str(flag))]):
+                case ast.Call(func=ast.Attribute(attr="add_argument"), args=[ast.Constant(value=str()), *_] as flags):
+                    names = [str(each.value) for each in flags if isinstance(each, ast.Constant)]
+                    long = next((each for each in names if each.startswith("--")), names[0])
+                    option = long.lstrip("-").replace("-", "_")
                     for each in node.keywords:
                         if each.arg == "default" and isinstance(each.value, ast.Constant):
-                            found[flag.lstrip("-").replace("-", "_")] = each.value.value
+                            found[option] = each.value.value
+                        elif each.arg == "action" and ast.unparse(each.value) == "'store_true'":
+                            found.setdefault(option, False)
     return found

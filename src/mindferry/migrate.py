@@ -25,7 +25,7 @@ from .layout import find_files
 from .observation import Observation, load_observation, save_observation
 from .progress import progress
 from .resume import converted_code, digest, file_digest, made, read_state, tidy, write_state
-from .suggest import suggest_model
+from .suggest import UNTOLD, looks_like_loss, suggest_model
 
 if TYPE_CHECKING:
     from .frameworks.watched import Run
@@ -76,6 +76,7 @@ class Migration:
     command: Command | None = None  # how the project is run
     observation: Observation | None = None
     first: Run | None = None  # the run that was observed, if it was this time
+    record_graphs: bool = False  # where a backward() can't be lifted
 
     @property
     def archive(self) -> Path:
@@ -109,9 +110,11 @@ Show = Callable[[Outcome], None]
 Stage = Callable[[Migration], tuple[Any, bool, str]]  # -> artifact, whether all is well, one line
 
 
-def migrate(project: Path, output: Path, show: Show, command: Command | None = None) -> list[Outcome]:
+def migrate(
+    project: Path, output: Path, show: Show, command: Command | None = None, record_graphs: bool = False
+) -> list[Outcome]:
     """Run all stages; a stage that fails is reported, and those that don't need it go on."""
-    state = Migration(project, output, read_config(project), "", command)
+    state = Migration(project, output, read_config(project), "", command, record_graphs=record_graphs)
     outcomes: list[Outcome] = []
     tidy(output)
     if command is not None:
@@ -147,11 +150,14 @@ def not_done(project: Path, output: Path) -> NotDone | None:
     """What the project's mindferry.toml doesn't ask for, and the lines that would, as far as they can be told."""
     config = read_config(project)
     parts = artifacts.load(Inventory, output, "analyze").parts
-    network = next((part for part in reversed(parts) if part.kind == "network"), None)
+    networks = [part for part in reversed(parts) if part.kind == "network"]
+    network = next((part for part in networks if not looks_like_loss(part.name)), next(iter(networks), None))
     if not config.verify.model and network is not None:
         told = suggest_model(project, network.path, network.name)
         hint = "or a function that makes it, with arguments" if told.is_complete else "write a value for each …"
-        origin = "what its first layer takes" if told.is_read else "what its forward takes"
+        origin = (
+            "what its first layer takes" if told.is_read else f"what its forward takes; {UNTOLD} is for you to fill in"
+        )
         model = f'model = "{told.model}"   # {hint}'
         return NotDone("the network, module by module", ("[verify]", model, f'inputs = ["{told.inputs}"]   # {origin}'))
     script = next((part.path for part in parts if part.kind == "entry point" and "train" in part.path), "")
@@ -273,9 +279,11 @@ def _check_output(state: Migration) -> None:
 
 def _convert(state: Migration) -> tuple[ProjectConversion, bool, str]:
     from .convert import convert_project
+    from .convert.settings import Settings
 
+    settings, seen = Settings(record_graphs=state.record_graphs), state.observation
     with progress("convert", len(find_files(state.project, ()).files)) as advance:
-        result = convert_project(state.project, state.output, advance=advance, observation=state.observation)
+        result = convert_project(state.project, state.output, advance=advance, settings=settings, observation=seen)
     rewrites = sum(len(file.rewrites) for file in result.files)
     errors = [finding for finding in result.findings if finding.severity == "error"]
     return result, not errors, f"{rewrites} rewrites, {len(errors)} calls left for you"
@@ -473,7 +481,7 @@ def _inputs(state: Migration, stage: str) -> str:
         files = find_files(state.project, (), state.output).files
         return digest(
             version("mindferry"),
-            str(state.project.resolve()),
+            f"{state.project.resolve()}{state.record_graphs or ''}",
             *(f"{file.relative}:{file_digest(file.path)}" for file in files),
         )
     if stage == "observe":

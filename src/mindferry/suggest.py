@@ -12,7 +12,7 @@ from .foreign import tree_of
 from .layout import find_files
 from .made_networks import made_by
 
-IMAGE = "float32[2,3,224,224]"
+UNTOLD = "…"
 INPUTS = {  # a layer -> the input of a network that begins with one whose first argument is n; generated tests use it too
     "Linear": "float32[2,{n}]",
     "Conv1d": "float32[2,{n},64]",
@@ -57,6 +57,11 @@ def suggest_network(project: Path) -> str:
     return told.model if told.is_complete else ""
 
 
+def looks_like_loss(name: str) -> bool:
+    """A loss is a module too, and not what a user wants to see compared first."""
+    return name.lower().endswith(("loss", "criterion"))
+
+
 def _is_module(base: ast.expr) -> bool:
     return f".{framework().network}".endswith(f".{ast.unparse(base)}")
 
@@ -74,10 +79,12 @@ def suggest_model(project: Path, path: str, name: str) -> Suggestion:
     words = [f"{each}={value!r}" for each, value in given.items()] if call else []
     words += [f"{each}=…" for each in missing]
     model = f"{module}:{name}({', '.join(words)})" if words else f"{module}:{name}"
-    if (made := made_by(project, name)) is not None:  # what the project's own script calls
+    made = made_by(project, name) or (made_by(project, name, path) if missing else None)
+    if made is not None:  # what the project's own script calls
         model, missing = made.spec, []
+        given = {**given, **made.values(_names(start))} if made.function == name else given
     inputs = _inputs(start, {**_defaults(start), **given})
-    return Suggestion(model, not missing, inputs or IMAGE, bool(inputs))
+    return Suggestion(model, not missing, inputs or UNTOLD, bool(inputs) and UNTOLD not in inputs)
 
 
 def _tree(path: Path) -> ast.Module:
@@ -146,9 +153,7 @@ def _inputs(start: ast.FunctionDef | None, known: dict[str, object]) -> str:
         kind = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         first = call.args[0] if call.args else next((each.value for each in call.keywords if each.arg), None)
         size = _size(first, known)
-        if size is None:
-            return ""
-        return INPUTS[kind].format(n=size)
+        return INPUTS[kind].format(n=UNTOLD if size is None else size)
     return ""
 
 

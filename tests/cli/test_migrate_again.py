@@ -94,3 +94,34 @@ def test_of_several_commands_the_first_is_replayed_if_it_trains() -> None:
     assert any("`python train.py -x` needs what other commands write" in each for each in not_compared(found))
     found = replace(nothing, observe=both, train=Curves((Step(0.5, 0.1, 1.0),), (), 1e-3, 0.0, True))
     assert any("training of `python train.py -x`" in each for each in not_compared(found))
+
+
+EPISODE = """import torch
+from torch import nn
+
+net = nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+kept = []
+
+
+def act(x):
+    kept.append(net(x))
+
+
+def finish():
+    opt.zero_grad()
+    loss = torch.cat(kept).sum()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_step_that_cannot_be_lifted_runs_along_recorded_graphs_if_asked(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "play.py").write_text(EPISODE)
+    words = [str(tmp_path / "in"), "-o", str(tmp_path / "out")]
+    told = CliRunner().invoke(command, words)
+    assert told.exit_code == 1 and "play.py:16: MF201" in told.output and "migrate with --record-graphs" in told.output
+    again = CliRunner().invoke(command, [*words, "--record-graphs"])
+    assert again.exit_code == 0 and "MF201" not in again.output, again.output
+    assert "record_graphs()" in (tmp_path / "out" / "play.py").read_text()

@@ -37,6 +37,40 @@ def test_the_readme_speaks_first_and_training_before_the_rest(tmp_path: Path) ->
     assert found[0].found_in == "README.md"
 
 
+def test_what_can_be_run_as_it_stands_comes_before_what_cannot(tmp_path: Path) -> None:
+    readme = (
+        "python train.py --config {DATASET}.yml",
+        "python train.py --data [your folder]",
+        "python train.py $FLAGS",
+        "python train.py --help",
+        "python train.py --data /path/to/imagenet",
+        "torchrun --nproc_per_node=8 train.py",
+        "python train.py --eval --resume last.pt",
+        "python train.py --data small",
+    )
+    files = {
+        "README.md": "\n".join(f"```\n{line}\n```" for line in readme),
+        "train.py": "import torch\nparser = 1\nargs = parser.parse_args()\nloss.backward()\n",  # no __main__
+        "old.py": "import torch\nfor epoch in range(3):\n    print 'loss'\n    loss.backward()\n",  # Python 2's
+        "data set.py": "import torch\nif __name__ == '__main__':\n    pass\n",
+        "model.py": "import torch\nif __name__ == '__main__':\n    pass\n",
+        "fit": "#!/usr/bin/env python\nimport torch\nmain()\n",
+        "pkg/__main__.py": "import torch\nmain()\n",
+        "pkg/parts.py": "import torch\n\ndef f(x):\n    return x.backward()\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = [each.command for each in propose_commands(tmp_path, limit=20)]
+    assert found[:2] == ["python train.py --data small", "torchrun --nproc_per_node=8 train.py"]
+    assert found.index("python train.py") < found.index("python train.py --data /path/to/imagenet")
+    assert {"python old.py", "python fit", "python 'data set.py'", "python -m pkg"} < set(found)
+    assert found.index("python old.py") < found.index("python model.py")
+    assert not [
+        each for each in found if "{" in each or "[" in each or "$" in each or "help" in each or "parts" in each
+    ]
+
+
 @pytest.mark.parametrize(
     ("signature", "layer", "call", "model", "inputs"),
     [
@@ -45,16 +79,26 @@ def test_the_readme_speaks_first_and_training_before_the_rest(tmp_path: Path) ->
         ("a, *, b", "nn.Linear(7, 8)", "", "net:Net(a=…, b=…)", "float32[2,7]"),
         ("n=3", "nn.Linear(n, 8)", "Net(n=x)", "net:Net", "float32[2,3]"),
         ("n", "nn.LSTM(n, 8)", "Net(4)", "net:Net(n=4)", "float32[2,5,4]"),
-        ("n", "nn.GRU(n, 8)", "build(6)", "main:build(6)", "float32[2,3,224,224]"),
-        ("n", "nn.GRU(n, 8)", "build(n=args.size)", "main:build(n=5)", "float32[2,3,224,224]"),
+        ("n", "nn.GRU(n, 8)", "build(6)", "main:build(6)", "float32[2,5,…]"),
+        ("n", "nn.GRU(n, 8)", "build(n=args.size)", "main:build(n=5)", "float32[2,5,…]"),
+        (
+            "n, wide",
+            "nn.Conv2d(n, 8, 3)",
+            "Net(args.size, wide=args.wide)",
+            "net:Net(5, wide=False)",
+            "float32[2,5,64,64]",
+        ),
+        ("n, wide", "nn.Conv2d(n, 8, 3)", "Net(3, not args.wide)", "net:Net(3, True)", "float32[2,3,64,64]"),
+        ("n", "make_layer(n)", "", "net:Net(n=…)", "…"),
     ],
 )
 def test_the_call_is_the_one_that_the_project_writes(
     tmp_path: Path, signature: str, layer: str, call: str, model: str, inputs: str
 ) -> None:
     (tmp_path / "net.py").write_text(NET.format(signature=signature, layer=layer))
-    maker = "def build(n):\n    net = Net(n)\n    return net\n\nadd = parser.add_argument('--size', default=5)\n"
-    (tmp_path / "main.py").write_text(f"from net import Net\n{maker if 'build' in call else ''}{call}\n")
+    maker = "def build(n):\n    net = Net(n)\n    return net\n\n" if "build" in call else ""
+    options = "parser.add_argument('--size', default=5)\nparser.add_argument('--wide', '-w', action='store_true')\n"
+    (tmp_path / "main.py").write_text(f"from net import Net\n{maker}{options}{call}\n")
     told = suggest_model(tmp_path, "net.py", "Net")
     assert (told.model, told.inputs, told.is_complete) == (model, inputs, "…" not in model)
 

@@ -345,11 +345,23 @@ def test_a_notebook_is_run_cell_by_cell(tmp_path: Path) -> None:
     assert load_observation(tmp_path / "seen").networks[0].name == "torch.nn.Linear"
 
 
-def test_a_script_without_an_ending_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    (root / "train").write_text("import torch\n")
-    done = mindferry("migrate", root, "-o", "out", "--", "python", "train", cwd=tmp_path)
-    assert done.returncode == 2 and "rename it to train.py" in done.stderr and not (tmp_path / "out").exists()
+def test_a_script_without_an_ending_is_read_as_python_and_anything_else_is_refused(tmp_path: Path) -> None:
+    root = project(tmp_path, train=TRAIN, net=NET)
+    (root / "fit").write_text(TRAIN)
+    (root / "LICENSE").write_text("import nothing, and\nfrom here on all is allowed\n")
+    done = mindferry("observe", root, "-o", "seen", "--", "python", "fit", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    seen = load_observation(tmp_path / "seen")
+    assert next(file for file in seen.files if file.path == "fit").sites
+    result = convert_project(root, tmp_path / "out", observation=seen)
+    status = {file.path: file.status for file in result.files}
+    assert status["fit"] == "converted" and status["LICENSE"] == "copied"
+    assert "torch" not in (tmp_path / "out" / "fit").read_text()
+    (root / "train").write_text("import torch\n")  # train.py has that module's name
+    for name in ("train", "LICENSE"):
+        done = mindferry("migrate", root, "-o", "other", "--", "python", name, cwd=tmp_path)
+        assert done.returncode == 2 and f"{name}.py stands beside it" in done.stderr, done.stderr
+        assert not (tmp_path / "other").exists()
 
 
 def test_blocked_packages_are_as_if_not_installed(tmp_path: Path) -> None:
@@ -384,6 +396,8 @@ def test_commands_are_read_as_a_user_writes_them() -> None:
     assert training_of(["torchrun", "--nproc_per_node", "2", "train.py"], 5) is None
     assert training_of(["torchrun", "--nproc_per_node=1", "train.py", "a"], 5).script == "train.py"
     assert training_of(["python", "-W", "ignore", "train.py"], 5).script == "train.py"
+    assert training_of(["python", "bin/train", "--lr", "1"], 5).script == "bin/train"
+    assert training_of(["make", "train"], 5) is None
     named = ["CUDA_VISIBLE_DEVICES=", "NAME=a b", "python", "train.py"]
     assert runnable(named) == ["env", *named] and training_of(named, 5).script == "train.py"
     assert assignments(named) == {"CUDA_VISIBLE_DEVICES": "", "NAME": "a b"} and not assignments(["python", "a=b"])

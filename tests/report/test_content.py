@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from mindferry import artifacts
 from mindferry.artifacts import STATE, Comparison, Gap, Outcome, ProjectConversion, Step
+from mindferry.observation import CommandRun, Observation, SeenFile
 from mindferry.observe.verified import with_gaps
 from mindferry.report import content, render
 from mindferry.report.gather import gather
@@ -23,6 +24,7 @@ from mindferry.report.lines import steps
 from mindferry.report.markdown import text
 from mindferry.report.modules import tree
 from mindferry.report.overview import verdict_of
+from mindferry.report.reach import is_passed_by
 from mindferry.verify.data import PipelineComparison, Pipelines
 
 LINES = st.lists(st.sampled_from(["x = 1", "x = 2", "y = f(x)", "", "return y", "    pass"]), max_size=25)
@@ -148,6 +150,33 @@ def test_what_is_left_does_not_hide_that_the_rest_is_the_same(tmp_path: Path) ->
     artifacts.save(made.comparison(made.PATHS), output, "verify")
     told = content(output).overview
     assert told.state == "open" and told.verdict == "Same as far as compared; 3 things are left for you."
+
+
+def test_what_is_left_where_the_command_did_not_run_is_told_so(tmp_path: Path) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET, "spy.py": made.LEFT})
+    artifacts.save(made.comparison(made.PATHS), output, "verify")
+    passed = [each.line for each in gather(output).convert.findings if each.severity == "error"]
+    run = CommandRun(("python", "spy.py"), "itself", 1.0)
+    whole = tuple(range(1, 20))
+    for seen, told in (
+        (Observation("p", (run,), (), unloaded=("spy.py",)), "3 places are left where it did not run."),
+        (Observation("p", (run,), (SeenFile("spy.py", "", (1,), whole),)), "3 places are left where it did not run."),
+        (Observation("p", (run,), (SeenFile("spy.py", "", (1, passed[-1]), whole),)), "3 things are left for you."),
+        (Observation("p", (run,), ()), "3 things are left for you."),  # nobody knows
+    ):
+        artifacts.save(seen, output, "observe")
+        overview = content(output).overview
+        assert overview.state == "open" and overview.verdict == f"Same as far as compared; {told}"
+    assert is_passed_by(Observation("p", (run,), ()), "demo.ipynb:cell 2", 1)
+    assert not is_passed_by(replace(seen, runs=(replace(run, command=("demo.ipynb",)),)), "demo.ipynb:cell 2", 1)
+
+
+def test_places_that_ran_come_first(tmp_path: Path) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET, "spy.py": made.LEFT})
+    last = max(each.line for each in gather(output).convert.findings if each.severity == "error")
+    seen = Observation("p", (), (SeenFile("spy.py", "", (last,), tuple(range(1, 20))),))
+    artifacts.save(seen, output, "observe")
+    assert content(output).overview.todo[0].line == last
 
 
 def test_what_could_be_compared_and_was_not_is_told(tmp_path: Path) -> None:

@@ -131,13 +131,60 @@ weights(net)
 """,
 }
 
+EARLY = {  # who looks at the gradients before the backward() finds those of the step before, or none
+    "clipped_before_the_backward": """
+net = network()
+opt = torch.optim.RMSprop(net.parameters(), lr=0.01)
+for x, y in zip(xs, ys):
+    opt.zero_grad()
+    out = net(x)
+    loss = criterion(out, y)
+    if len(xs) > 1:
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 0.01)
+    loss.backward()
+    opt.step()
+    record(loss, out)
+weights(net)
+""",
+    "what_was_added_up_is_clipped": """
+net = network()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i, (x, y) in enumerate(zip(xs, ys)):
+    loss = criterion(net(x), y)
+    nn.utils.clip_grad_norm_(net.parameters(), 0.02)
+    loss.backward()
+    if i % 2:
+        opt.step()
+        opt.zero_grad()
+    record(loss)
+weights(net)
+""",
+    "a_function_of_the_projects_clips_too_early": """
+def clip_gradient(optimizer, limit):
+    for group in optimizer.param_groups:
+        for p in group["params"]:
+            if p.grad is not None:
+                p.grad.data.clamp_(-limit, limit)
+
+net = network()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x, y in zip(xs, ys):
+    loss = criterion(net(x), y)
+    clip_gradient(opt, 0.01)
+    loss.backward()
+    opt.step()
+    record(loss)
+weights(net)
+""",
+}
+
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
-    return run_both(tmp_path_factory.mktemp("plain"), PLAIN | KEPT)
+    return run_both(tmp_path_factory.mktemp("plain"), PLAIN | KEPT | EARLY)
 
 
-@pytest.mark.parametrize("name", [*PLAIN, *KEPT])
+@pytest.mark.parametrize("name", [*PLAIN, *KEPT, *EARLY])
 def test_a_step_trains_the_same(name: str, ran: dict[str, Ran]) -> None:
     ran[name].check()
 

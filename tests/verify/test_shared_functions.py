@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from mindferry.artifacts import Comparison, load
 from mindferry.cli import cli
+from mindferry.verify.randomness import mask_shape
 
 NETWORK = """
 import torch
@@ -83,3 +84,23 @@ def test_a_module_that_hands_on_what_is_random_is_not_called_different(projects:
     """In eval mode the dropout returns its input, which was written down as an input alone."""
     found = verdict(*projects, "Counting")
     assert found.outcome == "same as far as compared", [row for row in found.differences if not row.passed]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("name", "axes"),
+    [
+        ("dropout", 3),
+        *((f"dropout{rank}d", axes) for rank in (1, 2, 3) for axes in (2, 3, 4, 5) if rank > 1 or axes < 4),
+    ],
+)
+def test_a_mask_shares_its_numbers_as_torch_does_on_any_number_of_axes(name: str, axes: int) -> None:
+    import torch
+
+    torch.manual_seed(0)
+    shape = (6, 5, 4, 3, 2)[:axes]
+    drop = getattr(torch.nn.functional, name)
+    drawn = torch.stack([drop(torch.ones(shape), 0.5, True) for _ in range(30)])
+    firsts = [drawn.select(axis + 1, 0).unsqueeze(axis + 1) for axis in range(axes)]
+    found = tuple(1 if bool((drawn == first).all()) else size for first, size in zip(firsts, shape, strict=True))
+    assert mask_shape(name, shape) == found

@@ -11,6 +11,7 @@ import click
 
 from .. import artifacts, findings
 from ..artifacts import Finding, ProjectConversion
+from ..by_observation import outside_of_run
 from ..config import read_config
 from ..errors import MindferryError, printable
 from ..migrate import Command, Outcome, migrate, not_covered, not_done, write_page
@@ -40,9 +41,23 @@ NOT_ALL = 4  # the exit code, as verify's
     help="Stop the command after so many, unless it soon ends.",
 )
 @click.option("--seconds", type=float, default=600.0, show_default=True, help="Stop the command after so many.")
+@click.option(
+    "--record-graphs",
+    is_flag=True,
+    help="Where a backward() can't be lifted, record graphs as the code runs, by functions that MindSpore doesn't document.",
+    hidden=True,  # the finding that asks for it names it
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome of each stage as JSON.")
 @click.argument("tail", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
-def command(project: Path, output: Path, steps: int, seconds: float, as_json: bool, tail: tuple[str, ...]) -> None:
+def command(
+    project: Path,
+    output: Path,
+    steps: int,
+    seconds: float,
+    record_graphs: bool,
+    as_json: bool,
+    tail: tuple[str, ...],
+) -> None:
     """Observe, analyze, convert, carry the weights, verify, train side by side, run by itself, report.
 
     COMMAND is how the project is run; it is run once, watched, and tells what the later stages need: networks,
@@ -57,7 +72,8 @@ def command(project: Path, output: Path, steps: int, seconds: float, as_json: bo
     mindferry migrate examples/resnet50_cifar10 -o build/resnet50_ms
     """
     shown = (lambda outcome: None) if as_json else _show
-    outcomes = migrate(project, output, shown, Command(tail, steps, seconds, _pass_on) if tail else None)
+    given = Command(tail, steps, seconds, _pass_on) if tail else None
+    outcomes = migrate(project, output, shown, given, record_graphs)
     told = write_page(output)
     if as_json:
         say(json.dumps(_as_json(told, outcomes, output), indent=1))
@@ -161,10 +177,18 @@ def _left(output: Path) -> tuple[Finding, ...]:
 def _show_left(output: Path) -> None:
     """The calls that the conversion left: where, why, and what to do."""
     left = [each for each in _left(output) if each.severity == "error"]
-    if left:
-        lines = [f"  {each.path}:{each.line}: {each.code} {each.message}; {each.advice}" for each in left[:LEFT]]
-        more = [f"  and {len(left) - LEFT} more, in the report"] if len(left) > LEFT else []
-        say("\n".join(("\nLeft for you:", *lines, *more)))
+    passed_by = outside_of_run(output, left)
+    met = [each for each in left if each not in passed_by]
+    for title, found in (("Left for you:", met), ("Left for you, where the command did not run:", passed_by)):
+        lines = [f"  {each.path}:{each.line}: {each.code} {each.message}; {_advice(each)}" for each in found[:LEFT]]
+        more = [f"  and {len(found) - LEFT} more, in the report"] if len(found) > LEFT else []
+        if found:
+            say("\n".join((f"\n{title}", *lines, *more)))
+
+
+def _advice(finding: Finding) -> str:
+    """What to do, in terms of this command."""
+    return finding.advice.replace("convert with --record-graphs", "migrate with --record-graphs")
 
 
 def _propose_libraries(project: Path, output: Path) -> None:

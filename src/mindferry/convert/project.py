@@ -265,11 +265,17 @@ def _helpers(layout: Layout, written: list[Written], settings: Settings) -> list
     return result
 
 
+def _is_python(each: Written) -> bool:
+    """A file without an ending that was read as Python is converted or unchanged; any other is copied."""
+    name = each.record.path.rpartition("/")[2]
+    return name.endswith(".py") or ("." not in name and each.record.status in ("converted", "unchanged"))
+
+
 def _use(written: list[Written]) -> ProjectUse | None:
     """What the project uses of the helpers; None where not all of it can be read."""
     if any(each.record.path.endswith(".ipynb") for each in written):
         return None
-    texts = [(each.use, each.content()) for each in written if each.record.path.endswith(".py")]
+    texts = [(each.use, each.content()) for each in written if _is_python(each)]
     is_library = not any(is_script(text) or has_training_loop(text) for _, text in texts)
     use = use_of((known or text.decode("utf-8", "replace") for known, text in texts), COMPAT_MODULE, is_library)
     use.networks = {
@@ -285,7 +291,7 @@ def _named_use(written: list[Written]) -> ProjectUse | None:
     """What a project from Keras uses: methods, and what it asks for by name; None where not all of it can be read."""
     if any(each.record.path.endswith(".ipynb") for each in written):
         return None
-    texts = [each.content().decode("utf-8", "replace") for each in written if each.record.path.endswith(".py")]
+    texts = [each.content().decode("utf-8", "replace") for each in written if _is_python(each)]
     try:
         trees = [ast.parse(text) for text in texts]
     except (SyntaxError, ValueError, RecursionError):
@@ -301,7 +307,9 @@ def _launch_files(written: list[Written], script: str) -> list[Written]:
     records = [each.record for each in written]
     if not is_distributed(records) or any(record.path == SCRIPT for record in records):
         return []
-    texts = {each.record.path: each.content() for each in written if each.record.path.endswith((".py", README))}
+    texts = {
+        each.record.path: each.content() for each in written if _is_python(each) or each.record.path.endswith(README)
+    }
     entry = entry_of(records, texts, script)
     if not entry:
         return []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..foreign import text_of, toml_at
-from ..layout import Layout, find_files
+from ..layout import Layout, ProjectFile, find_files, mentions_source
 
 FENCE = re.compile(r"```[^\n]*\n(.*?)```", re.DOTALL)
 RUNS = re.compile(r"^\s*(?:\$\s+)?((?:[A-Z_]+=\S+\s+)*(?:python3?|torchrun|accelerate launch)\s+\S.*)$", re.MULTILINE)
@@ -16,6 +17,29 @@ RECIPE = re.compile(r"^\t@?(?:-)?((?:python3?|torchrun)\s+\S.*)$", re.MULTILINE)
 INDENTED = re.compile(r"^(?: {4}|\t)(?:\$\s+)?((?:python3?|torchrun)\s+\S.*)$", re.MULTILINE)
 WORTH = {"README": 40, "Makefile": 30, "entry point": 25, "script": 20, "notebook": 10}
 LONGEST = 200
+BESIDE = "test eval setup download plot convert export preprocess prepare create submitit visual demo".split()
+SELF_TESTS = {
+    "data",
+    "dataset",
+    "datasets",
+    "model",
+    "models",
+    "loss",
+    "losses",
+    "layers",
+    "utils",
+    "functions",
+    "hubconf",
+}
+OPEN = re.compile(
+    r"[{}$<]|\.\.\.|\[[^\]]* |\s(?:-h|--help)\b|--node_rank|pip |setup\.py|venv"
+)  # nobody can run it as it stands
+NOT_HERE = re.compile(r"\bpath/to/|/path/|https?://")
+MANY = re.compile(r"--n(?:proc_per_node|odes)[ =](?!1\b)\S+|--gpu-ids \d+,|CUDA_VISIBLE_DEVICES=\d+,")
+NO_TRAINING = re.compile(r"\s--?(?:no_?)?(?:test|eval|predict|sample|resume|render_only|notrain)\b|eval_")
+RUNS_AT_TOP = re.compile(r"^(?:for|while)\b|^\w+ *= *[\w.]+\.parse_args\(|^[A-Za-z_]\w*\(", re.MULTILINE)
+LEADS = re.compile(r"(?:main|run)(?:_\w+)?|\w+_main|__main__")  # what the file is called that runs the rest
+TRAINS = re.compile(r"\.backward\(|\boptim\b|[Tt]rainer\b|\.fit\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +70,20 @@ def propose_commands(project: Path, limit: int = 5) -> list[Proposal]:
 def _proposal(command: str, place: str, kind: str, layout: Layout) -> Proposal | None:
     """A command that runs something of the project; one that trains is worth most."""
     words = command.split("#")[0].strip().rstrip("\\").split()
-    if not words or len(command) > LONGEST or any(mark in command for mark in ("pip ", "setup.py", "venv", "<", "...")):
+    if not words or len(command) > LONGEST or OPEN.search(command):
         return None
     target = _target(words, layout)
     if target is None:
         return None
     name = target.lower()
-    worth = WORTH[kind] + 30 * ("train" in name) + 15 * (name.rpartition("/")[2] in ("main.py", "run.py"))
-    worth -= 20 * any(part in name for part in ("test", "eval", "setup", "download", "plot", "convert", "export"))
-    return Proposal(" ".join(words), place, worth - name.count("/"))
+    stem = name.rpartition("/")[2].removesuffix(".py")
+    worth = WORTH[kind] + 30 * ("train" in name) + 15 * bool(LEADS.fullmatch(stem))
+    worth += 8 * bool(TRAINS.search(text_of(layout.root / target)))
+    worth -= 20 * any(part in name for part in BESIDE) + 20 * (stem in SELF_TESTS)
+    worth -= (
+        25 * bool(NOT_HERE.search(command)) + 12 * bool(MANY.search(command)) + 12 * bool(NO_TRAINING.search(command))
+    )
+    return Proposal(" ".join(words), place, worth - 3 * name.count("/"))
 
 
 def _target(words: list[str], layout: Layout) -> str | None:
@@ -63,7 +92,16 @@ def _target(words: list[str], layout: Layout) -> str | None:
     if "-m" in words[:-1]:
         path = words[words.index("-m") + 1].replace(".", "/")
         return next((each for each in (f"{path}.py", f"{path}/__main__.py") if each in paths), None)
-    return next((word for word in words if word.removeprefix("./") in paths and word.endswith((".py", ".ipynb"))), None)
+    code = {file.relative for file in layout.files if file.is_code}
+    return next((name for word in _quoted(words) if (name := word.removeprefix("./")) in code), None)
+
+
+def _quoted(words: list[str]) -> list[str]:
+    """The words as a shell has them: a file's name in quotes may hold blanks."""
+    try:
+        return shlex.split(" ".join(words))
+    except ValueError:
+        return words
 
 
 def _readmes(layout: Layout) -> Iterator[Proposal]:
@@ -97,15 +135,22 @@ def _entry_points(layout: Layout) -> Iterator[Proposal]:
 def _scripts(layout: Layout) -> Iterator[Proposal]:
     for file in layout.python:
         text = text_of(file.path)
-        is_script = "__main__" in text or (".backward(" in text and "def " not in text)
-        if is_script and not file.path.name.startswith("test_"):
-            packaged = "from ." in text and "/" in file.relative
-            command = f"python -m {file.module}" if packaged else f"python {file.relative}"
+        if not file.path.name.startswith(("test_", "setup.py", "conftest")) and _is_run(file, text):
+            packaged = ("from ." in text and "/" in file.relative) or file.path.name == "__main__.py"
+            module = file.module.removesuffix(".__main__")
+            command = f"python -m {module}" if packaged else f"python {shlex.quote(file.relative)}"
             made = _proposal(command, file.relative, "script", layout)
             yield from [made] if made else []
+
+
+def _is_run(file: ProjectFile, text: str) -> bool:
+    """Whether it is a script: it says so, or does something at its top besides imports and definitions."""
+    if "__main__" in text or file.path.name == "__main__.py":
+        return True
+    return mentions_source(file.path) and RUNS_AT_TOP.search(text) is not None
 
 
 def _notebooks(layout: Layout) -> Iterator[Proposal]:
     for file in layout.files:
         if file.path.suffix == ".ipynb" and "torch" in text_of(file.path):
-            yield Proposal(file.relative, file.relative, WORTH["notebook"])
+            yield Proposal(shlex.quote(file.relative), file.relative, WORTH["notebook"])

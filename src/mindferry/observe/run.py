@@ -13,7 +13,7 @@ from ..errors import MindferryError
 from ..files import write_text
 from ..frameworks.mirror import listed
 from ..frameworks.watched import TO_END, Run, Watch, run_watched
-from ..layout import Layout, find_files
+from ..layout import Layout, find_files, is_nameless_script
 from ..observation import Observation
 from .gather import gather_observation
 from .sites import unclear_sites
@@ -75,14 +75,15 @@ def observe(
 
 
 def _check_script(command: Sequence[str], layout: Layout) -> None:
-    """A script without an ending is Python to Python alone: nothing here would read it."""
+    """A script without an ending is read where it looks like Python and no other file has its module's name."""
     words = command[len(assignments(command)) :]
     if len(words) < 2 or not Path(words[0]).name.startswith("python"):
         return
     script = layout.root / words[1]
-    if not script.suffix and not words[1].startswith("-") and script.is_file():
+    if not script.suffix and not words[1].startswith("-") and script.is_file() and not is_nameless_script(script):
         raise MindferryError(
-            f"{words[1]} has no ending, so it is not read as Python: rename it to {words[1]}.py and give that name"
+            f"{words[1]} has no ending and does not look like Python, or {words[1]}.py stands beside it: "
+            "give it an ending and a name of its own"
         )
 
 

@@ -45,15 +45,17 @@ def training_of(command: Sequence[str], steps: int, tolerance: float = 1e-3) -> 
     words = [*command][len(assignments(command)) :]
     if notebook := notebook_of(words):
         return Train(notebook, (), steps, tolerance)
+    is_python = bool(words) and Path(words[0]).name.startswith("python")
     if words and Path(words[0]).name in LAUNCHERS:
         words = _without_launcher(words)
-    elif words and (Path(words[0]).name.startswith("python")):
+    elif is_python:
         words = words[1:]
     while words and words[0].startswith("-") and words[0] != "-m":
         words = words[2 if words[0] in ("-W", "-X") else 1 :]  # -u, -O, -W ignore
     if len(words) >= 2 and words[0] == "-m" and not _runs_others(words[1]):
         return Train(f"{MODULE}{words[1]}", tuple(words[2:]), steps, tolerance)
-    return Train(words[0], tuple(words[1:]), steps, tolerance) if words and words[0].endswith(".py") else None
+    is_script = bool(words) and (words[0].endswith(".py") or (is_python and "." not in Path(words[0]).name))
+    return Train(words[0], tuple(words[1:]), steps, tolerance) if is_script else None
 
 
 def notebook_of(words: Sequence[str]) -> str:

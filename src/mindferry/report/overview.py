@@ -14,7 +14,7 @@ from ..read.uses import Use
 from .code import RuleCard
 from .gather import COMMANDS, Found
 from .modules import strain
-from .reach import unreached
+from .reach import is_passed_by, unreached
 from .stages import SLOW, StageLine, batches, stage_line, times_torch
 from .verdict import Task, Verdict, is_trained, judge
 from .words import allowed, plural, scientific
@@ -78,7 +78,9 @@ def _todo(found: Found) -> Iterator[Task]:
     """Unreadable files first, then calls that were left, then what was measured and differs."""
     if found.convert:
         errors = [finding for finding in found.convert.findings if finding.severity == "error"]
-        yield from (_task(each) for each in sorted(errors, key=lambda each: each.code != findings.MF900))
+        order = {id(each): is_passed_by(found.observe, each.path, each.line) for each in errors}
+        ranked = sorted(errors, key=lambda each: (order[id(each)], each.code != findings.MF900))
+        yield from (_task(each) for each in ranked)
     if found.weights and not found.weights.complete:
         lost = (*found.weights.mismatched, *found.weights.missing, *found.weights.unexpected)
         what = f"{plural(len(lost), 'parameter')} found no place, first {lost[0]}"

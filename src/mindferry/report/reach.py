@@ -28,6 +28,21 @@ def unreached(observation: Observation, source: Path | None) -> Iterator[tuple[s
         yield path, line, f"{option} was not given: what it changes has not been measured"
 
 
+def is_passed_by(observation: Observation | None, path: str, line: int) -> bool:
+    """Whether no command ran this place: nobody imported its file, or its statement was not reached."""
+    if observation is None or not path:
+        return False
+    if path in observation.unloaded:
+        return True
+    file = next((each for each in observation.files if each.path == path), None)
+    if file is None:  # a notebook's cells are named after it
+        notebook, ending, _ = path.partition(".ipynb")
+        given = {word for run in observation.runs for word in run.command}
+        return bool(ending) and not any(word.endswith(notebook + ending) for word in given)
+    begun = [each for each in file.statements if each <= line]
+    return bool(begun) and max(begun) not in file.lines
+
+
 def not_covered(observation: Observation, source: Path | None) -> str:
     """All of it in a sentence or two; '' where everything ran."""
     missed = sorted((file for file in observation.files if file.unreached), key=lambda file: -len(file.unreached))
@@ -70,8 +85,7 @@ def ranges(lines: Sequence[int], statements: Sequence[int]) -> str:
 def unused_options(observation: Observation, source: Path | None) -> Iterator[tuple[str, str, int]]:
     """Options that a script knows and no command gave."""
     given = {word.partition("=")[0] for run in observation.runs for word in run.command}
-    scripts = {word for word in given if word.endswith(".py")}
-    for path in sorted(file.path for file in observation.files if file.path in scripts):
+    for path in sorted(file.path for file in observation.files if file.path in given):
         tree = tree_of((source or Path()).joinpath(path)) if is_inside(path) else None
         if tree is None:
             continue

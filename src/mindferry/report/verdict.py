@@ -10,6 +10,7 @@ from ..artifacts import Gap, Outcome
 from ..observation import Observation
 from ..read.uses import Use
 from .gather import COMMANDS, Found
+from .reach import is_passed_by
 from .stages import batches, plain_sentence
 from .words import plural, scientific
 
@@ -55,8 +56,7 @@ def judge(found: Found, todo: Sequence[Task]) -> Verdict:
     is_measured = bool(compared) and not again
     outcome = Outcome.PARTIAL if is_measured else None
     if others:
-        left = f"{_count(len(others), 'thing')} left for you."
-        text = f"Same as far as compared; {left}" if is_measured else left
+        text = _left(found, others, is_measured, bool(missing))
         return Verdict("open", outcome, text, f"Start with {_sentence(others[0])}", compared, missing)
     unmeasured = _unmeasured(found, again, compared)
     if unmeasured is not None:
@@ -66,6 +66,16 @@ def judge(found: Found, todo: Sequence[Task]) -> Verdict:
         detail = " ".join((*compared, f"Not compared: {listed}."))
         return Verdict("open", outcome, "Same as far as compared; not everything was.", detail, compared, missing)
     return Verdict("same", Outcome.SAME, "The conversion behaves like the original.", " ".join(compared), compared)
+
+
+def _left(found: Found, others: Sequence[Task], is_measured: bool, is_missing: bool) -> str:
+    """What the command ran may be the same although something is left in what it did not run."""
+    if not is_measured:
+        return f"{_count(len(others), 'thing')} left for you."
+    if not all(is_passed_by(found.observe, each.path, each.line) for each in others):
+        return f"Same as far as compared; {_count(len(others), 'thing')} left for you."
+    same = "Same as far as compared" if is_missing else "What your command runs behaves like the original"
+    return f"{same}; {_count(len(others), 'place')} left where it did not run."
 
 
 def _unmeasured(found: Found, again: Sequence[str], compared: tuple[str, ...]) -> Verdict | None:

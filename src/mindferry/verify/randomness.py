@@ -19,7 +19,7 @@ Tensor = Any  # torch.Tensor
 KeepMask = Callable[[str, float, Tensor], None]  # path#number, rate, mask
 KeepDraw = Callable[[str, str, Tensor], None]  # path#number, uniform or normal, numbers
 Note = Callable[[str], None]  # the name of a function of torch's
-RANKS = {"dropout": 0, "dropout1d": 1, "dropout2d": 2, "dropout3d": 3}  # how many last axes share one number
+DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d")
 
 
 @contextlib.contextmanager
@@ -37,11 +37,11 @@ def shared_randomness(
     for path, module in model.named_modules():
         handles.append(module.register_forward_pre_hook(lambda *_, path=path: source.enter(path)))
         handles.append(module.register_forward_hook(source.leave, always_call=True))
-    originals = {getattr(functional, name): rank for name, rank in RANKS.items()}
+    originals = {getattr(functional, name): name for name in DROPOUTS}
     attention = functional.scaled_dot_product_attention
     with without_dropout(model):
-        for name, rank in RANKS.items():
-            setattr(functional, name, source.dropout(rank))  # taken back by without_dropout
+        for name in DROPOUTS:
+            setattr(functional, name, source.dropout(name))  # taken back by without_dropout
         functional.scaled_dot_product_attention = source.attention(attention)
         try:
             with _sharing()(source, originals, attention, note):
@@ -49,6 +49,17 @@ def shared_randomness(
         finally:
             for handle in handles:
                 handle.remove()
+
+
+def mask_shape(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Which numbers of an input share one of the mask; on fewer axes than its name says, each function has a way of its own."""
+    kept = {
+        "dropout": len(shape),
+        "dropout1d": len(shape) - 1,
+        "dropout2d": 2,  # batch and channel, also where one axis follows, or none
+        "dropout3d": 2 if len(shape) == 5 else 1,  # without a batch
+    }[name]
+    return (*shape[:kept], *[1] * (len(shape) - kept))
 
 
 class _Source:
@@ -71,13 +82,13 @@ class _Source:
         number = self.counts[path] = self.counts.get(path, -1) + 1
         return f"{self.running[-1]}#{number}"
 
-    def dropout(self, rank: int) -> Callable[..., Tensor]:
+    def dropout(self, name: str) -> Callable[..., Tensor]:
         def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
             if not training or not p:
                 return input
             place = self.place("mask")
             with self.busy():
-                mask = make_mask(place, self.seed, p, (*input.shape[: input.dim() - rank], *[1] * rank))
+                mask = make_mask(place, self.seed, p, mask_shape(name, tuple(input.shape)))
                 self.keep_mask(place, p, mask)
                 return input * mask.to(input)
 
@@ -85,7 +96,7 @@ class _Source:
 
     def attention(self, original: Callable[..., Tensor]) -> Callable[..., Tensor]:
         """Fused attention drops inside; written out, its mask can be shared."""
-        drop = self.dropout(0)
+        drop = self.dropout("dropout")
 
         def scaled_dot_product_attention(
             query: Tensor,
@@ -134,7 +145,7 @@ def _sharing() -> Any:
     from torch.overrides import TorchFunctionMode
 
     class Sharing(TorchFunctionMode):  # type: ignore[misc]
-        def __init__(self, source: _Source, dropouts: dict[Any, int], attention: Any, note: Note) -> None:
+        def __init__(self, source: _Source, dropouts: dict[Any, str], attention: Any, note: Note) -> None:
             super().__init__()
             self.source, self.dropouts, self.attention, self.note = source, dropouts, attention, note
             self.functions = SharedFunctions(source.draw)

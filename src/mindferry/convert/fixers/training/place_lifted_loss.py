@@ -8,6 +8,7 @@ import re
 import sys
 
 from ....read.guesses import looks_like_optimizer_wrapper
+from ....read.uses import Use
 from ....read.walk import walk_again as walk
 from ...facts import Facts
 from ...free_names import FreeNames
@@ -19,6 +20,7 @@ from .steps import Backward, Rebound, is_optimizer_method, obstacle
 # Calls whose value is the same each time; a condition with another one can't be asked twice.
 STEADY = frozenset("len isinstance hasattr getattr bool int float any all abs min max".split())
 _CLEARING = re.compile(r"(?:zero|reset|clear|clean)\w*grad")
+_CLIPPING = re.compile(r"clip\w*grad|grad\w*clip")
 
 
 class Lifted:
@@ -139,6 +141,16 @@ def _only_clears(facts: Facts, statement: ast.stmt) -> bool:
 def is_clearing(node: ast.AST) -> bool:
     """zero_grad() of anything: a class that wraps an optimizer clears its gradients too."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_grad"
+
+
+def _watches_gradients(facts: Facts, node: ast.AST) -> bool:
+    """Reads the gradients, or clips them: before the backward() it finds those of the step before, or none."""
+    match node:
+        case ast.Attribute(attr="grad"):
+            return True
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return facts.is_use(Use.CLIPS, node.func) or _CLIPPING.search(name.lower()) is not None
+    return False
 
 
 def _clears_inside(facts: Facts, node: ast.AST) -> bool:
@@ -281,7 +293,7 @@ def _clear_first(facts: Facts, each: Backward) -> None:
     if each.is_kept_later:
         return
     on_the_way = _on_the_way(facts, each)
-    is_watched = any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in on_the_way)
+    is_watched = any(_watches_gradients(facts, node) for node in on_the_way)
     is_second = any(
         isinstance(node, ast.Attribute) and node.attr in ("backward", "manual_backward") for node in on_the_way
     )

@@ -266,7 +266,7 @@ def test_a_short_loader_gives_the_batches_of_the_whole_one_and_of_torch(tmp_path
         ("DataLoader(data, batch_size=4, shuffle=True)", "", True),
         ("DataLoader(data, batch_size=4, num_workers=0, pin_memory=True)", "print(len(loader.dataset))", True),
         ("DataLoader(data, batch_size=4, num_workers=2)", "", False),
-        ("DataLoader(data, batch_size=4, sampler=order)", "order = list(data)", False),
+        ("DataLoader(data, batch_size=4, sampler=order)", "order = list(range(8))", True),
         ("DataLoader(data, **settings)", "settings = {}", False),
         ("DataLoader(data, batch_size=None)", "", False),
         ("DataLoader(data, batch_size=4)", "print(loader.sampler)", False),

@@ -139,7 +139,7 @@ def _prints_datasets(use: ProjectUse, _: Collection[str]) -> bool:
 def _changes_rates(use: ProjectUse, wanted: Collection[str]) -> bool:
     """Whether there are schedules, or somebody reads or writes a group's settings."""
     has_schedules = any(re.search(r"LR(?:On|\Z)|Schedule|Cosine", name) for name in wanted)
-    return has_schedules or "param_groups" in use.mentioned | use.stored
+    return has_schedules or keeps_optimizer_state(use, wanted) or "param_groups" in use.mentioned | use.stored
 
 
 def _has_doubles(use: ProjectUse, wanted: Collection[str]) -> bool:

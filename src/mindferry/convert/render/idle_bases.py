@@ -1,4 +1,4 @@
-"""Base classes of helpers that no project's class derives from: what every heir defines itself goes, and so does a base that has nothing left."""
+"""Base classes that only helpers derive from: what every heir defines itself goes, and so does a base that has nothing left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .fold_constants import Offsets, parsed
 def without_idle_bases(texts: dict[str, str], kept: Collection[str]) -> dict[str, str]:
     """`kept` are named by the project, which may ask for more of them than helpers do."""
     for name in [each for each in texts if each not in kept]:
-        heirs = [each for each, text in texts.items() if each != name and _only_base(text) == name]
+        heirs = [each for each, text in texts.items() if each != name and _first_base(text) == name]
         if not heirs or _first(texts[name]) is None or not _only_inherited(name, heirs, texts):
             continue
         shared = set.intersection(*(set(_methods(texts[each])) for each in heirs))
@@ -22,7 +22,8 @@ def without_idle_bases(texts: dict[str, str], kept: Collection[str]) -> dict[str
         texts[name] = _without(texts[name], shared - called - {"__init__"})
         if _has_nothing(texts[name]) and called <= {"__init__"}:
             for each in heirs:
-                texts[each] = re.sub(rf"\Aclass {each}\({name}\):", f"class {each}:", texts[each])
+                alone = re.sub(rf"\Aclass {each}\({name}\):", f"class {each}:", texts[each])
+                texts[each] = re.sub(rf"\Aclass {each}\({name}, ", f"class {each}(", alone)
             del texts[name]
     return texts
 
@@ -36,9 +37,9 @@ def _first(text: str) -> ast.ClassDef | None:
 
 
 @functools.lru_cache(maxsize=4096)
-def _only_base(text: str) -> str:
+def _first_base(text: str) -> str:
     match parsed(text).body[0]:
-        case ast.ClassDef(bases=[ast.Name(id=base)], keywords=[], decorator_list=[]):
+        case ast.ClassDef(bases=[ast.Name(id=base), *_], keywords=[], decorator_list=[]):
             return base
     return ""
 

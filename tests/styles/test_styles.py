@@ -162,6 +162,47 @@ for epoch""",
     assert "ms.jit" not in text
 
 
+REPLACED = {
+    "    if epoch == 1:\n        net.load_state_dict(first)\n": True,
+    "    for p in net.parameters():\n        p.data = p.data * 0.5\n": True,
+    "": False,
+    "net.load_state_dict(first)\n": False,  # no step follows
+}
+
+
+@pytest.mark.parametrize(("more", "is_refused"), REPLACED.items())
+@pytest.mark.parametrize("settings", [Settings(jit=True), Settings(jit_auto=True)], ids=["jit", "auto"])
+def test_a_step_is_not_compiled_that_would_not_see_other_values_of_its_parameters(
+    tmp_path: Path, settings: Settings, more: str, is_refused: bool
+) -> None:
+    script = SCRIPT.replace("for epoch", "first = net.state_dict()\nfor epoch").replace(
+        "print('weights'", more + "print('weights'"
+    )
+    text, refused = converted(tmp_path, settings, script)
+    assert ("ms.jit(" not in text) == is_refused
+    assert [each for each in refused if "gives parameters other values" in each] == refused
+    assert len(refused) == is_refused
+
+
+def test_a_compiled_step_does_not_see_set_data(tmp_path: Path) -> None:
+    """The quirk itself: once this fails, MindSpore has mended it, and such steps may be compiled."""
+    script = """
+import mindspore as ms
+from mindspore import nn
+net = nn.Dense(3, 2)
+def forward_fn(x):
+    return net(x).sum()
+grad_fn = ms.jit(ms.value_and_grad(forward_fn, None, net.trainable_params()))
+x = ms.ops.ones((4, 3))
+before = grad_fn(x)[0].item()
+net.bias.set_data(ms.Tensor([70.0, 80.0]))
+print(grad_fn(x)[0].item() == before, forward_fn(x).item() > 500)
+"""
+    (tmp_path / "quirk.py").write_text(script)
+    ran = subprocess.run([sys.executable, "quirk.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert ran.stdout.splitlines()[-1:] == ["True True"], ran.stderr
+
+
 def test_jit_and_another_style_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(MindferryError, match="--jit compiles the functional form"):
         converted(tmp_path, Settings(style="cell", jit=True))

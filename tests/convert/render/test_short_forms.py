@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import sys
 from pathlib import Path
@@ -195,6 +196,40 @@ def test_schedules_one_after_the_other_start_anew_in_a_script_that_never_gives_a
     assert rates[0] == pytest.approx(rates[1], rel=1e-12)
 
 
+@pytest.mark.parametrize(("name", "options"), OPTIMIZERS)
+def test_a_short_optimizer_goes_on_from_its_state_as_the_whole_one_does(
+    tmp_path: Path, name: str, options: str
+) -> None:
+    """Made with other settings, it takes those of the state that it loads."""
+    project = f"optimizer = ms_compat.{name}(net.trainable_params(), {options})\noptimizer.load_state_dict(optimizer.state_dict())"
+    ended = []
+    for module in both(tmp_path, {name}, project):
+        assert ("def add_param_group(" in Path(str(module.__file__)).read_text()) == (
+            module.__name__ == "whole_helpers"
+        )
+        params = parameters()
+        first = eval(f"module.{name}(params, {options})", {"module": module, "params": params})
+        for step in range(3):
+            first(gradients(step, False))
+        state = first.state_dict()
+        assert sorted(state["state"]) == [0, 1, 2]
+        again = eval(f"module.{name}(params, {options})", {"module": module, "params": params})
+        again.param_groups[0]["lr"] = 7.0
+        again.load_state_dict(copy.deepcopy(state))
+        assert again.param_groups[0]["lr"] == first.param_groups[0]["lr"]
+        for step in range(3, 6):
+            again(gradients(step, False))
+        ended.append([each.asnumpy() for each in params])
+    straight = parameters()
+    whole = sys.modules["whole_helpers"]
+    optimizer = eval(f"whole.{name}(straight, {options})", {"whole": whole, "straight": straight})
+    for step in range(6):
+        optimizer(gradients(step, False))
+    for short, other, wanted in zip(*ended, straight, strict=True):
+        assert np.array_equal(short, other)
+        assert np.allclose(short, wanted.asnumpy(), rtol=1e-6, atol=1e-7)
+
+
 MADE = "net = nn.Linear(3, 2)\noptimizer = torch.optim.Adam({})\nx = torch.randn(4, 3)\n{}\n"
 STEP = "for _ in range(3):\n    loss = net(x).mean()\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"
 
@@ -205,8 +240,9 @@ STEP = "for _ in range(3):\n    loss = net(x).mean()\n    optimizer.zero_grad()\
         ("net.parameters(), lr=0.1", "", True),
         ("net.parameters()", "torch.save(net.state_dict(), 'a.pt')", True),
         ("net.parameters()", "print(sum(p.requires_grad for p in net.parameters()))", True),
-        ("net.parameters()", "torch.save(optimizer.state_dict(), 'a.pt')", False),
-        ("net.parameters()", "save = getattr(optimizer, 'state_dict')", False),
+        ("net.parameters()", "torch.save(optimizer.state_dict(), 'a.pt')", True),
+        ("net.parameters()", "save = getattr(optimizer, 'state_dict')", True),
+        ("net.parameters()", "torch.save([optimizer.state_dict(), net.bias.grad], 'a.pt')", False),
         ("[{'params': net.parameters()}]", "", False),
         ("list(net.parameters()) + [x]", "", False),
         ("net.parameters(), maximize=True", "", False),
@@ -239,7 +275,15 @@ class Numbered:
 
 @pytest.mark.parametrize(
     "options",
-    ["batch_size=4", "batch_size=4, drop_last=True", "batch_size=5, shuffle=True", "batch_size=3, shuffle=True"],
+    [
+        "batch_size=4",
+        "batch_size=4, drop_last=True",
+        "batch_size=4, sampler=[9, 1, 4, 0, 7, 7]",
+        "batch_size=4, sampler=[9, 1, 4, 0, 7, 7], drop_last=True",
+        "batch_size=4, collate_fn=None",
+        "batch_size=5, shuffle=True",
+        "batch_size=3, shuffle=True",
+    ],
 )
 def test_a_short_loader_gives_the_batches_of_the_whole_one_and_of_torch(tmp_path: Path, options: str) -> None:
     from torch.utils.data import DataLoader
@@ -267,7 +311,7 @@ def test_a_short_loader_gives_the_batches_of_the_whole_one_and_of_torch(tmp_path
         ("DataLoader(data, batch_size=4, shuffle=True)", "", True),
         ("DataLoader(data, batch_size=4, num_workers=0, pin_memory=True)", "print(len(loader.dataset))", True),
         ("DataLoader(data, batch_size=4, num_workers=2)", "", False),
-        ("DataLoader(data, batch_size=4, sampler=order)", "order = list(data)", False),
+        ("DataLoader(data, batch_size=4, sampler=order)", "order = list(range(8))", True),
         ("DataLoader(data, **settings)", "settings = {}", False),
         ("DataLoader(data, batch_size=None)", "", False),
         ("DataLoader(data, batch_size=4)", "print(loader.sampler)", False),

@@ -105,6 +105,13 @@ def _takes_single_samples(use: ProjectUse, _: Collection[str]) -> bool:
     return "None" in given or "batch_size" in use.unset or "DataLoader" in use.values
 
 
+def _collates_otherwise(use: ProjectUse, _: Collection[str]) -> bool:
+    """Whether a loader is told how to put samples together, or asked for it."""
+    shapes = use.calls.get("DataLoader", [])
+    is_told = any(len(shape.positions) > 6 or shape.is_open or "collate_fn" in shape.keywords for shape in shapes)
+    return is_told or "collate_fn" in use.mentioned | use.assigned
+
+
 def _saves_objects(use: ProjectUse, wanted: Collection[str]) -> bool:
     """Whether save() is given anything but what state_dict() returns; what it reads back was written by such a save(), or is asked for parts."""
     is_other = not use.saves_state_only or bool(use.saved_states - use.networks)  # an optimizer's, perhaps
@@ -132,7 +139,7 @@ def _prints_datasets(use: ProjectUse, _: Collection[str]) -> bool:
 def _changes_rates(use: ProjectUse, wanted: Collection[str]) -> bool:
     """Whether there are schedules, or somebody reads or writes a group's settings."""
     has_schedules = any(re.search(r"LR(?:On|\Z)|Schedule|Cosine", name) for name in wanted)
-    return has_schedules or "param_groups" in use.mentioned | use.stored
+    return has_schedules or keeps_optimizer_state(use, wanted) or "param_groups" in use.mentioned | use.stored
 
 
 def _has_doubles(use: ProjectUse, wanted: Collection[str]) -> bool:
@@ -173,6 +180,7 @@ NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "STREAMS_DATA": lambda use, wanted: "IterableDataset" in wanted or "__iter__" in use.mentioned,
     "TAKES_SINGLE_SAMPLES": _takes_single_samples,
     "MARKS_DATA": lambda use, wanted: bool(MARKING & set(wanted) or {"stays_in_process", "takes_tensors"} & use.stored),
+    "COLLATES_OTHERWISE": _collates_otherwise,
     "NAMES_TUPLES": _mentions("namedtuple", "NamedTuple", "_fields"),
     "SAVES_OBJECTS": _saves_objects,
     "TAKES_FILES": lambda use, wanted: use.takes_files or bool({"save", "load"} & use.values),

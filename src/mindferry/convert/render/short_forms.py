@@ -22,7 +22,7 @@ OWN_PARTS = ("LACKS_GRADIENTS", "KEEPS_OPTIMIZER_STATE", "TAKES_CLOSURES", "TAKE
 GIVEN_UP = {"size_average", "reduce"}  # arguments of losses that torch has given up
 # Settings of a loader that the short one takes no notice of, and the attributes of a loader that it has.
 UNUSED = {"pin_memory", "timeout", "prefetch_factor", "persistent_workers", "pin_memory_device", "in_order"}
-LOADER_SETTINGS = {"dataset", "batch_size", "shuffle", "collate_fn", "drop_last", "num_workers", *UNUSED}
+LOADER_SETTINGS = {"dataset", "batch_size", "shuffle", "sampler", "collate_fn", "drop_last", "num_workers", *UNUSED}
 LOADER_WORDS = {"sampler", "batch_sampler", "num_workers", "worker_init_fn", "generator", *UNUSED}
 
 
@@ -39,7 +39,10 @@ def has_one_group(use: ProjectUse, wanted: set[str]) -> bool:
     calls = [shape for name in made for shape in use.calls.get(name, ())]
     if not calls or made & use.values or OTHER_OPTIMIZERS & wanted or _asks_for_more(use, wanted):
         return False
-    if any(NEEDED[part](use, wanted) for part in ("KEEPS_OPTIMIZER_STATE", "TAKES_CLOSURES", "TAKES_PLANNED_RATES")):
+    if any(NEEDED[part](use, wanted) for part in ("TAKES_CLOSURES", "TAKES_PLANNED_RATES")):
+        return False
+    # Where steps are left out for single parameters, their numbers are part of the state.
+    if all(NEEDED[part](use, wanted) for part in ("KEEPS_OPTIMIZER_STATE", "LACKS_GRADIENTS")):
         return False
     return all(PARAMETERS.match(shape.first) and not shape.is_open for shape in calls)
 
@@ -60,11 +63,15 @@ def _asks_for_more(use: ProjectUse, wanted: set[str]) -> bool:
 def reads_plain_batches(use: ProjectUse, wanted: set[str]) -> bool:
     """Every loader has a batch size and a dataset that can be indexed, and makes its batches in this process."""
     calls = use.calls.get("DataLoader", [])
-    if not calls or "DataLoader" in use.values or LOADER_WORDS & (use.mentioned | use.assigned):
+    asked = LOADER_WORDS & (use.mentioned | use.assigned)
+    if calls and all(shape.keywords.get("sampler", "None") != "None" for shape in calls):
+        asked.discard("sampler")  # it is the one that was given
+    if not calls or "DataLoader" in use.values or asked:
         return False
-    if any(NEEDED[part](use, wanted) for part in ("STREAMS_DATA", "TAKES_SINGLE_SAMPLES", "MARKS_DATA")):
+    if any(NEEDED[part](use, wanted) for part in ("STREAMS_DATA", "TAKES_SINGLE_SAMPLES")):
         return False
-    return all(_is_plain_loader(shape) for shape in calls)
+    is_marked = NEEDED["MARKS_DATA"](use, wanted) and NEEDED["COLLATES_OTHERWISE"](use, wanted)
+    return not is_marked and all(_is_plain_loader(shape) for shape in calls)
 
 
 def _is_plain_loader(shape: CallShape) -> bool:

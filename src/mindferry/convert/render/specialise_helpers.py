@@ -27,6 +27,7 @@ from .fold_constants import (
     substituted,
 )
 from .helper_use import UNKNOWN, CallShape, ProjectUse, literal_of, shape_of
+from .idle_bases import without_idle_bases
 from .inline_helpers import with_inlined
 
 # mindferry's own watched runs wrap these.
@@ -60,6 +61,7 @@ def specialised(texts: Mapping[str, str], wanted: Collection[str], use: ProjectU
         current = reachable({name: simplified(text) for name, text in current.items()}, wanted)
         if not use.is_library:
             current = with_inlined(current, {*wanted, *WRAPPED, *use.values})
+            current = without_idle_bases(current, {*wanted, *use.values})
         if current == before:
             break
     return {name: text if text == texts[name] else reflowed(text) for name, text in current.items()}

@@ -29,17 +29,11 @@ def python_numbers():
 
 def manual_seed(seed):
     """torch.manual_seed: Python's and numpy's random numbers go on as they were, here and when layers are made."""
-    if host_numbers() is np.random:
-        # MindSpore's initializers get a numpy with random numbers of its own, so that a script's stay the script's.
-        apart = types.SimpleNamespace(
-            **{**vars(np), "random": np.random.RandomState(), "python_random": random.Random()}
-        )
-        for name in DRAWING_MODULES:
-            if name in sys.modules:
-                sys.modules[name].np = apart
     keep_numbers(ms.set_seed, int(seed) % 2**32)
-    host_numbers().seed(int(seed) % 2**32)
-    python_numbers().seed(int(seed))
+    # MindSpore's initializers get a numpy with random numbers of its own, so that a script's stay the script's.
+    own = {"random": np.random.RandomState(int(seed) % 2**32), "python_random": random.Random(int(seed))}
+    for module in [sys.modules[name] for name in DRAWING_MODULES if name in sys.modules]:
+        module.np = types.SimpleNamespace(**{**vars(np), **own})
 
 
 def keep_numbers(seeding, seed):

@@ -96,8 +96,9 @@ class Conv1d(nn.Conv1d):
 
 
 def call_with_batch(layer, input):
-    """What a layer for images makes of a batch, or of one image: torch's convolutions take both."""
-    return layer(input.expand_dims(0)).squeeze(0) if input.ndim == 3 else layer(input)
+    """What a convolution makes of a batch, or of one image or signal: torch's take both."""
+    is_single = input.ndim == (2 if isinstance(layer, nn.Conv1d) else 3)
+    return layer(input.expand_dims(0)).squeeze(0) if is_single else layer(input)
 
 
 class Conv2d(nn.Conv2d):

@@ -13,6 +13,7 @@ TAKES_EPOCHS = True  # scheduler.step(epoch)
 STREAMS_DATA = True  # datasets that are iterated over and can't be indexed
 TAKES_SINGLE_SAMPLES = True  # batch_size=None
 MARKS_DATA = True  # datasets, transforms or collating functions that compute with Tensors
+COLLATES_OTHERWISE = True  # a loader is told how to make a batch of its samples
 NAMES_TUPLES = True  # samples that are named tuples
 ADDS_DATASETS = True  # a dataset plus another
 SUBSCRIPTS_CLASSES = True  # Dataset[int] as an annotation or a base

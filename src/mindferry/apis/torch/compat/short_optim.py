@@ -1,4 +1,4 @@
-"""The base of optimizers for projects with one group of parameters that keep no optimizer's state. optim.py has all of it."""
+"""The base of optimizers for projects with one group of parameters. optim.py has all of it."""
 
 import math
 
@@ -8,7 +8,7 @@ from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
 from mindspore.experimental import optim
 
 from .optim import ParameterRecords, part_of
-from .parts import CHANGES_RATES, FREEZES_PARAMETERS, LACKS_GRADIENTS
+from .parts import CHANGES_RATES, FREEZES_PARAMETERS, KEEPS_OPTIMIZER_STATE, LACKS_GRADIENTS
 
 
 class ShortParamGroup(dict):
@@ -38,7 +38,9 @@ class ShortGradientOptimizer(nn.Cell):
         self.param_groups = [group]
         self.kept = {
             "lr": group.rate if CHANGES_RATES else Tensor(float(options["lr"]), ms.float32),
-            "momentum": Tensor(float(inertia), ms.float32),
+            "momentum": Parameter(Tensor(float(inertia), ms.float32), name="momentum", requires_grad=False)
+            if KEEPS_OPTIMIZER_STATE
+            else Tensor(float(inertia), ms.float32),
             "step": Parameter(Tensor(0.0, ms.float32), name="step", requires_grad=False),
         }
         for p in self.parameters:
@@ -77,6 +79,28 @@ class ShortGradientOptimizer(nn.Cell):
 
     def update(self, kept, step, params, grads):
         self.update_group(self.param_groups[0], kept, step, kept["lr"], kept["momentum"], params, grads)
+
+    if KEEPS_OPTIMIZER_STATE:
+
+        def state_dict(self):
+            count = len(self.parameters)
+            kept = {name: held if isinstance(held, list) else [held] * count for name, held in self.kept.items()}
+            names = [name for name in kept if name not in ("lr", "momentum")]
+            group = {**self.param_groups[0], "params": list(range(count))}
+            return {"state": {j: {n: kept[n][j] for n in names} for j in range(count)}, "param_groups": [group]}
+
+        def load_state_dict(self, state_dict):
+            (group,) = state_dict["param_groups"]
+            if len(group["params"]) != len(self.parameters):
+                raise ValueError("loaded state dict contains a parameter group that doesn't match the optimizer's")
+            for key in group.keys() - {"params"}:
+                self.param_groups[0][key] = group[key]
+            inertia = group["betas"][0] if "betas" in group else group.get("momentum", 0.0)
+            ops.assign(self.kept["momentum"], Tensor(float(inertia), ms.float32))
+            for j, values in state_dict["state"].items():
+                for name, value in ((name, value) for name, value in values.items() if name in self.kept):
+                    held = self.kept[name][j] if isinstance(self.kept[name], list) else self.kept[name]
+                    ops.assign(held, Tensor(value).astype(held.dtype).reshape(held.shape))
 
 
 class ShortAdam(optim.Optimizer):

@@ -6,6 +6,7 @@ import mindspore as ms
 import numpy as np
 
 from .host_numbers import python_numbers
+from .parts import PRINTS_DATASETS
 
 
 class Compose:
@@ -20,8 +21,10 @@ class Compose:
             inputs = outputs if len(inputs) > 1 else (outputs,)
         return inputs if len(inputs) > 1 else inputs[0]
 
-    def __repr__(self):
-        return "\n".join(["Compose(", *(f"    {each}" for each in self.transforms), ")"])
+    if PRINTS_DATASETS:
+
+        def __repr__(self):
+            return "\n".join(["Compose(", *(f"    {each}" for each in self.transforms), ")"])
 
 
 class RandomApply:

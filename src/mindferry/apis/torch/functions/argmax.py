@@ -1,4 +1,4 @@
-"""torch.argmax: MindSpore's own along an axis that a tensor without axes can't have; the helper takes those too."""
+"""torch.argmax: MindSpore's own along an axis, which takes a tensor without axes as torch does; the helper where none is given."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from ..._call import Call
         Case("torch.argmax(x, dim=1)", "ops.argmax(x, dim=1)", shapes=((3, 4),), gradient=False),
         Case("x.argmax(1, keepdim=True)", "ops.argmax(x, 1, keepdim=True)", shapes=((3, 4, 2),), gradient=False),
         Case("x.argmax(-2)", "ops.argmax(x, -2)", shapes=((3, 4),), gradient=False),
-        Case("torch.argmax(x, -1)", "ms_compat.argmax(x, -1)", shapes=((3, 4),), gradient=False),
+        Case("torch.argmax(x, -1)", "ops.argmax(x, -1)", shapes=((3, 4),), gradient=False),
+        Case("torch.argmax(x, dim=-1)", "ops.argmax(x, dim=-1)", shapes=((),), gradient=False),
+        Case("torch.argmax(x, 0)", "ops.argmax(x, 0)", shapes=((),), gradient=False),
+        Case("torch.argmax(x, 0, keepdim=True)", "ops.argmax(x, 0, keepdim=True)", shapes=((3, 4),), gradient=False),
         Case("torch.argmax(x)", "ms_compat.argmax(x)", shapes=((3, 4),), gradient=False),
     ],
 )
 def argmax(call: Call) -> None:
-    dim = call.literal("dim")
-    if not isinstance(dim, int) or dim in (0, -1):  # of a tensor without axes, perhaps
+    if not isinstance(call.literal("dim"), int):
         call.use_like()

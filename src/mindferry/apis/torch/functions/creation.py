@@ -1,5 +1,7 @@
 """Tensors made from sizes. torch takes numbers or a tuple and infers the type from the value; mindspore.ops takes a tuple."""
 
+import ast
+
 from ... import Case, rule
 from ..._call import Call
 
@@ -16,9 +18,18 @@ def _sizes(call: Call) -> str:
     kinds = [call.reading.type(each).kind for each in given]
     if len(given) == 1 and kinds[0] in SIZED:
         return call.of(given[0])
-    if all(kind == "int" for kind in kinds):
+    if _are_numbers(call):
         return f"({', '.join(call.of(each) for each in given)}{',' if len(given) == 1 else ''})"
     return ""
+
+
+def _are_numbers(call: Call) -> bool:
+    """Whether each argument is one of the sizes: several can't be anything else, one may be a tuple of them."""
+    given = call.node.args
+    is_known = [call.reading.type(each).kind == "int" for each in given]
+    return (len(given) > 1 and not any(isinstance(each, ast.Starred) for each in given)) or (
+        bool(given) and all(is_known)
+    )
 
 
 def _replace(call: Call, target: str, *arguments: str) -> None:
@@ -97,9 +108,8 @@ def _random(api: str, target: str, helper: str) -> None:
         ],
     )
     def random(call: Call) -> None:
-        kinds = [call.reading.type(each).kind for each in call.node.args]
         is_complex = any(word in call.text("dtype") for word in ("complex", "cfloat", "cdouble"))
-        if kinds and all(kind == "int" for kind in kinds) and not call.has("generator"):
+        if _are_numbers(call) and not call.has("generator"):
             _replace(call, f"{helper}_complex" if is_complex else target, *(call.of(each) for each in call.node.args))
         else:
             call.use_like()

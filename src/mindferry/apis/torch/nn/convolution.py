@@ -112,18 +112,28 @@ def conv2d(call: Call) -> None:
         call.use_like()
 
 
-rule(
+SETTINGS = frozenset(
+    "kernel_size stride padding dilation groups padding_mode _conv_forward".split()
+)  # torch has pairs of some
+
+
+@rule(
     "torch.nn.Conv1d",
-    to="compat.Conv1d",
+    to="mindspore.nn.Conv1d",
     args=ARGS,
+    rename={"groups": "group", "bias": "has_bias"},
+    defaults={"has_bias": "True", "pad_mode": "'pad'"},
+    drop="device",
+    only={"padding_mode": "'zeros'", "dtype": "None"},
+    positional=4,
     like="compat.Conv1d",
     params=PARAMS,
-    differs="a subclass of mindspore.nn.Conv1d that takes unbatched inputs; the weight is (out, in, 1, width)",
+    differs="has_bias and pad_mode have other defaults; sizes are numbers; the weight is (out, in, 1, width)",
     cases=[
-        Case("nn.Conv1d(3, 8, 3)", "ms_compat.Conv1d(3, 8, 3)", shapes=((2, 3, 9),)),
+        Case("nn.Conv1d(3, 8, 3)", "nn.Conv1d(3, 8, 3, has_bias=True, pad_mode='pad')", shapes=((2, 3, 9),)),
         Case(
             "nn.Conv1d(4, 8, kernel_size=5, stride=2, padding=2, dilation=2, groups=2, bias=False)",
-            "ms_compat.Conv1d(4, 8, kernel_size=5, stride=2, padding=2, dilation=2, groups=2, bias=False)",
+            "nn.Conv1d(4, 8, kernel_size=5, stride=2, padding=2, dilation=2, group=2, has_bias=False, pad_mode='pad')",
             shapes=((2, 4, 19),),
         ),
         Case("nn.Conv1d(3, 8, 4, padding='same')", "ms_compat.Conv1d(3, 8, 4, padding='same')", shapes=((2, 3, 9),)),
@@ -140,6 +150,20 @@ rule(
         ),
     ],
 )
+def conv1d(call: Call) -> None:
+    """Without axes of their own, sizes are plain numbers in MindSpore's layer; who asks it for them wants torch's tuples."""
+    sizes = [name for name in ("kernel_size", "stride", "padding", "dilation") if call.has(name)]
+    are_numbers = all(call.kind(name).kind == "int" for name in sizes)
+    if not are_numbers or SETTINGS & call.reading.symbols.mentioned or _is_given_tuples(call, sizes):
+        call.use_like()
+
+
+def _is_given_tuples(call: Call, names: list[str]) -> bool:
+    """`def __init__(self, kernel_size=3)` seems to take a number, and a caller may give it a tuple."""
+    given = call.reading.once(_given_pairs) | call.reading.once(_given_lists)
+    return any(getattr(call.given[name], "id", "") in given for name in names)
+
+
 rule(
     "torch.nn.Conv3d",
     to="compat.Conv3d",

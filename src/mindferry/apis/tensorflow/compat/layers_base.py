@@ -11,6 +11,7 @@ from .activations import get_regularizer
 from .graph import call_on_symbols, is_symbolic
 from .initializers import get_initializer, initial_value, snake_case
 from .nested_gradients import graph_gradients, is_taken_again, rehearse, take_gradients
+from .own_gradients import Jacobians
 from .random_values import Chance
 from .row_gradients import gradients_by_rows, penalised
 from .tensors import (
@@ -440,7 +441,7 @@ class Passing:
         return map_structure(one, out)
 
 
-class RecordedTape:
+class RecordedTape(Jacobians):
     """What a tape recorded, as a function that is run again for each gradient, with the same random numbers."""
 
     def __init__(self, forward, *inputs):

@@ -9,7 +9,7 @@ from mindspore import ops
 from .products import product
 from .tensors import Names, as_dtype, flat, map_structure
 
-OPEN_SIZES = ((16, 24), (64, 96))  # what an open axis is tried with, and once more: of rows, and of images
+OPEN_SIZES = (64, 96)  # what an open axis is tried with, and once more
 
 
 class KerasTensor:
@@ -252,7 +252,7 @@ def Input(shape=None, batch_size=None, dtype=None, sparse=None, batch_shape=None
         batch_size, shape = batch_shape[0], tuple(batch_shape[1:])
     shape = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
     node = Node(InputOperation(name or Names.unique("input_layer")), (), {})
-    sample, other = (input_sample(shape, batch_size, dtype, size) for size in OPEN_SIZES[len(shape) > 2])
+    sample, other = (input_sample(shape, batch_size, dtype, size) for size in OPEN_SIZES)
     node.outputs = KerasTensor(sample, (batch_size, *shape), node, name, other if None in shape else None)
     return node.outputs
 

@@ -17,6 +17,7 @@ def equip_tensors():
     """MindSpore's tensors get the methods of TensorFlow's, for values of which the text did not tell that they are tensors."""
     methods = {"numpy": to_numpy, "get_shape": lambda x: x.shape, "set_shape": lambda x, shape: None}
     of_variables = {"assign": assign, "assign_add": assign_add, "assign_sub": assign_sub, "read_value": lambda x: x + 0}
+    of_variables["trainable"] = property(lambda x: x.requires_grad, lambda x, is_on: setattr(x, "requires_grad", is_on))
     for owner, given in ((Tensor, methods), (ms.Parameter, of_variables)):
         for name, function in given.items():
             if not hasattr(owner, name):

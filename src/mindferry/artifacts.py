@@ -222,6 +222,7 @@ class FileConversion:
     key: str = ""  # of what it was made from; the same key need not be converted again
     helpers: tuple[str, ...] = ()  # names in ms_compat.py that it uses
     sites: tuple[Site, ...] = ()  # the ledger
+    layout: str = ""  # where its networks have their channels, where that is not MindSpore's own place
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +233,7 @@ class ProjectConversion:
     output: str
     files: tuple[FileConversion, ...]
     helpers: tuple[str, ...] = ()
-    parameter_names: dict[str, dict[str, str]] = field(
-        default_factory=dict
-    )  # MindSpore class -> torch name -> its name
+    parameter_names: dict[str, dict[str, str]] = field(default_factory=dict)  # class -> torch name -> its name
     inputs: str = ""  # digest of all code and settings
     facts: str = ""  # digest of what the project defines
     reused: tuple[str, ...] = ()  # files that were as they had been

@@ -240,6 +240,10 @@ def _summarize(result: ProjectConversion, check: bool) -> None:
     say(f"{what}{reused}; {rewrites} rewrites, {len(findings)} finding{'' if len(findings) == 1 else 's'}")
     if accounted := summarize_sites(site for file in result.files for site in file.sites):
         say(accounted)
+    for layout in dict.fromkeys(file.layout for file in result.files if file.layout):
+        paths = [printable(file.path) for file in result.files if file.layout == layout]
+        more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+        say(f"layout of the networks in {', '.join(paths[:3])}{more}: {layout}")
     need = [file.path for file in result.files if any(f.severity == "error" for f in file.findings)]
     if need:
         say(f"{len(need)} file{'s need' if len(need) > 1 else ' needs'} you: start with {printable(need[0])}")

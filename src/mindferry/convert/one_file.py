@@ -11,6 +11,7 @@ from .. import findings
 from ..artifacts import FileConversion, Finding, Rewrite
 from ..files import read_regular
 from ..layout import CHECKPOINTS, LARGEST_CODE, LARGEST_COPY, SECOND, Layout, LeftOut, ProjectFile, Sources, source_of
+from ..read.framework import Framework
 from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
 from .dependencies import rewrite_dependencies
@@ -68,12 +69,24 @@ def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: S
         return _as_it_was(file, "unchanged", raw, rewrites, tuple(result.findings))
     return Written(
         FileConversion(
-            file.relative, "converted", digest(data), rewrites, tuple(result.findings), sites=tuple(result.sites)
+            file.relative,
+            "converted",
+            digest(data),
+            rewrites,
+            tuple(result.findings),
+            sites=tuple(result.sites),
+            layout=_layout(chosen.framework, rewrites),
         ),
         data,
         result.compat,
         _use(data, result),
     )
+
+
+def _layout(framework: Framework, rewrites: tuple[Rewrite, ...]) -> str:
+    """Where the file's networks have their channels, if it makes layers for which that matters."""
+    has_layers = any(each.rule.startswith(framework.laid_out) for each in rewrites) if framework.laid_out else False
+    return framework.layout if has_layers else ""
 
 
 def _use(data: bytes, result: FileResult) -> ProjectUse | None:

@@ -117,6 +117,8 @@ class Framework:
     listed_arguments: Mapping[str, ListedArgument] = field(default_factory=dict)  # of the checklist, by their names
     leading: int = 1  # arguments of an optimizer or a schedule that are no settings: torch's parameters or optimizer
     helpers: str = "ms_compat"  # what the module is called that its helpers are emitted as
+    laid_out: tuple[str, ...] = ()  # beginnings of the names of layers for which it matters where the channels are
+    layout: str = ""  # where a converted network has its channels, where that is not MindSpore's own place
 
     def is_own(self, qual: str) -> bool:
         """Whether a dotted name begins with one of the framework's packages."""

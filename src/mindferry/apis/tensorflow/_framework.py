@@ -30,6 +30,7 @@ DATA_SETS = ("tensorflow.data.Dataset", "tensorflow.data.TextLineDataset", "tens
 NO_DATA_SETS = (
     "as_numpy_iterator cardinality element_spec get_single_element reduce".split()
 )  # what gives something else
+LAID_OUT = "Conv DepthwiseConv SeparableConv MaxPool AveragePool AvgPool GlobalMaxPool GlobalAveragePool GlobalAvgPool UpSampling"
 VARIABLE = frozenset({"tensorflow.Variable", "keras.Variable"})
 
 
@@ -101,6 +102,8 @@ def describe() -> Framework:
         object_method=object_method,
         object_attribute=object_attribute,
         helpers="ms_keras",
+        laid_out=("tensorflow.nn.conv", *(f"keras.layers.{name}" for name in LAID_OUT.split())),
+        layout="channels last (NHWC) as in Keras; each convolution and pool turns to MindSpore's NCHW kernels inside",
     )
 
 

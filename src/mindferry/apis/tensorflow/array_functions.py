@@ -53,9 +53,9 @@ BACKEND = {
     "tf_": "abs cast cos cumprod cumsum equal exp eye greater greater_equal less less_equal log "
     "maximum minimum not_equal one_hot ones ones_like pow reshape round shape sigmoid sign sin softmax softplus softsign sqrt "
     "square squeeze stack stop_gradient tanh tile transpose zeros zeros_like gather map_fn bias_add l2_normalize foldl foldr reverse",
-    "tf_reduce_": "all any max mean min prod std sum",
+    "tf_reduce_": "all any max min prod sum",
     "": "epsilon cast_to_floatx hard_sigmoid relu elu",
-    "backend_": "argmax argmin expand_dims concatenate flatten batch_flatten int_shape get_value switch random_bernoulli dtype",
+    "backend_": "mean std var argmax argmin expand_dims concatenate flatten batch_flatten int_shape get_value switch random_bernoulli dtype",
 }
 BACKEND_RENAMED = {
     "arange": "tf_range",
@@ -64,7 +64,6 @@ BACKEND_RENAMED = {
     "variable": "Variable",
     "dot": "tf_matmul",
     "eval": "backend_get_value",
-    "var": "tf_reduce_variance",
     "permute_dimensions": "backend_permute",
     "random_normal": "random_normal",
     "random_uniform": "random_uniform",

@@ -15,6 +15,7 @@ OTHERS = {
     "keras.utils.Sequence": "PyDataset",
     "keras.preprocessing.sequence.pad_sequences": "pad_sequences",
     "keras.preprocessing.sequence.TimeseriesGenerator": "TimeseriesGenerator",
+    "keras.preprocessing.image.ImageDataGenerator": "ImageDataGenerator",
     "keras.preprocessing.image_dataset_from_directory": "image_dataset_from_directory",
     "keras.preprocessing.timeseries_dataset_from_array": "timeseries_dataset_from_array",
     "keras.utils.clear_session": "clear_session",

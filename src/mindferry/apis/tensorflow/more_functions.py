@@ -42,6 +42,7 @@ RENAMED = {
     "tensorflow.normalize": "tf_unit_and_norm",
     "tensorflow.accumulate_n": "tf_add_n",
     "tensorflow.recompute_grad": "plain_function",
+    "tensorflow.custom_gradient": "custom_gradient",
     "tensorflow.nest.is_nested": "is_nested",
     "tensorflow.nest.pack_sequence_as": "pack_sequence_as",
     "tensorflow.nest.assert_same_structure": "no_setting",

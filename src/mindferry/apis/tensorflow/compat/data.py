@@ -7,6 +7,21 @@ from .random_values import Chance
 from .tensors import as_tensor, dtype_name, flat, map_structure, numpy_of, to_numpy
 
 
+class DatasetIterator:
+    """What iter(dataset) gives."""
+
+    def __init__(self, elements):
+        self.elements = iter(elements)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self.elements)
+
+    get_next = __next__
+
+
 class Dataset:
     """Elements are tensors, or tuples and dictionaries of tensors."""
 
@@ -14,7 +29,7 @@ class Dataset:
         self.make, self.count = make, count
 
     def __iter__(self):
-        return iter(self.make())
+        return DatasetIterator(self.make())
 
     def __len__(self):
         if self.count is None:

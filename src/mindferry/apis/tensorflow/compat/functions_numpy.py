@@ -4,9 +4,10 @@ import mindspore as ms
 from mindspore import ops
 
 from .activations import gelu
+from .functions_math import by_axes, mean_of, product_of, variance_of
 from .functions_shape import tf_concat, tf_gather, tf_one_hot
 from .graph import symbolic
-from .tensors import as_tensor
+from .tensors import as_tensor, is_float
 
 
 def ops_concatenate(xs, axis=0):
@@ -64,3 +65,32 @@ class SeedGenerator:
 
     def next(self, ordered=True):
         return self.seed
+
+
+def measured(x):
+    """keras.ops takes the mean and the spread of whole numbers and of truth values as floats."""
+    return x if is_float(x) else ops.cast(x, ms.float32)
+
+
+def as_countable(x):
+    """keras.ops adds and multiplies truth values and short whole numbers as int32."""
+    return ops.cast(x, ms.int32) if x.dtype in (ms.bool_, ms.int8, ms.int16, ms.uint8, ms.uint16) else x
+
+
+def without_truth(x):
+    """keras.backend takes means of truth values alone as floats."""
+    return ops.cast(x, ms.float32) if x.dtype == ms.bool_ else x
+
+
+def sum_of(x, axes, keep):
+    return ops.sum(x, axes, keep).astype(x.dtype)
+
+
+ops_mean = by_axes(lambda x, axes, keep: mean_of(measured(x), axes, keep))
+ops_std = by_axes(lambda x, axes, keep: ops.sqrt(variance_of(measured(x), axes, keep)))
+ops_var = by_axes(lambda x, axes, keep: variance_of(measured(x), axes, keep))
+ops_sum = by_axes(lambda x, axes, keep: sum_of(as_countable(x), axes, keep))
+ops_prod = by_axes(lambda x, axes, keep: product_of(as_countable(x), axes, keep))
+backend_mean = by_axes(lambda x, axes, keep: mean_of(without_truth(x), axes, keep))
+backend_std = by_axes(lambda x, axes, keep: ops.sqrt(variance_of(without_truth(x), axes, keep)))
+backend_var = by_axes(lambda x, axes, keep: variance_of(without_truth(x), axes, keep))

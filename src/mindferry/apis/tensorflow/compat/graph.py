@@ -9,14 +9,17 @@ from mindspore import ops
 from .products import product
 from .tensors import Names, as_dtype, flat, map_structure
 
-UNKNOWN_SIZE = 8  # what an open axis is tried with
+OPEN_SIZES = (64, 96)  # what an open axis is tried with, and once more
 
 
 class KerasTensor:
-    """Stands for a tensor of a network that is being put together. `sample` is computed along, so every shape is known."""
+    """Stands for a tensor of a network that is being put together. `sample` is computed along, so every shape is known.
 
-    def __init__(self, sample, shape=None, node=None, name=None):
-        self.sample, self.node, self.name = sample, node, name
+    `other` is a second sample, with other sizes where an axis is open: what comes out otherwise for it is open too.
+    """
+
+    def __init__(self, sample, shape=None, node=None, name=None, other=None):
+        self.sample, self.node, self.name, self.other = sample, node, name, other
         self.shape = (None, *sample.shape[1:]) if shape is None else shape
         self.dtype = sample.dtype
         self.ndim = len(self.shape)
@@ -131,8 +134,8 @@ def call_on_symbols(operation, args, kwargs):
     """Note the call, and compute it with the samples."""
     node = Node(operation, args, kwargs)
     made = operation(*samples_of(args), **samples_of(kwargs))
-    shapes = {each.shape[1:] for each in node.inputs if None in each.shape[1:]}
-    node.outputs = map_structure(lambda each: KerasTensor(each, open_shape(each, shapes), node), made)
+    others = iter(flat(others_of(operation, node)) if any(each.other is not None for each in node.inputs) else ())
+    node.outputs = map_structure(lambda each: symbol_of(each, next(others, None), node), made)
     if hasattr(operation, "_nodes"):
         operation._nodes.append(node)
     return node.outputs
@@ -153,12 +156,27 @@ def samples_of(structure):
     return map_structure(lambda each: each.sample if is_symbolic(each) else each, structure)
 
 
-def open_shape(sample, open_shapes):
-    """Axes that had no size of their own have none behind a layer either."""
-    sizes = list(sample.shape[1:])
-    if open_shapes:
-        sizes = [None if size == UNKNOWN_SIZE else size for size in sizes]
-    return (None, *sizes)
+def others_of(operation, node):
+    """What comes out for the second samples; weights are made by now."""
+    try:
+        args, kwargs = (
+            map_structure(lambda each: second_of(each) if is_symbolic(each) else each, part)
+            for part in (node.args, node.kwargs)
+        )
+        return operation(*args, **kwargs)
+    except (ValueError, RuntimeError, TypeError, IndexError):  # it takes this one size: nothing is open behind it
+        return ()
+
+
+def second_of(symbol):
+    return symbol.sample if symbol.other is None else symbol.other
+
+
+def symbol_of(sample, other, node):
+    if other is None or not hasattr(sample, "shape") or other.shape[1:] == sample.shape[1:]:
+        return KerasTensor(sample, None, node)
+    sizes = (one if one == two else None for one, two in zip(sample.shape[1:], other.shape[1:]))
+    return KerasTensor(sample, (None, *sizes), node, None, other)
 
 
 def symbolic(function):
@@ -233,13 +251,16 @@ def Input(shape=None, batch_size=None, dtype=None, sparse=None, batch_shape=None
     if batch_shape is not None:
         batch_size, shape = batch_shape[0], tuple(batch_shape[1:])
     shape = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
-    sizes = tuple(UNKNOWN_SIZE if each is None else int(each) for each in shape)
     node = Node(InputOperation(name or Names.unique("input_layer")), (), {})
-    whole = (batch_size or 2, *sizes)
-    is_text = dtype == "string" or dtype == ms.string
-    sample = np.full(whole, "") if is_text else ops.zeros(whole, as_dtype(dtype or ms.float32))
-    node.outputs = KerasTensor(sample, (batch_size, *shape), node, name)
+    sample, other = (input_sample(shape, batch_size, dtype, size) for size in OPEN_SIZES)
+    node.outputs = KerasTensor(sample, (batch_size, *shape), node, name, other if None in shape else None)
     return node.outputs
+
+
+def input_sample(shape, batch_size, dtype, size):
+    whole = (batch_size or 2, *(size if each is None else int(each) for each in shape))
+    is_text = dtype == "string" or dtype == ms.string
+    return np.full(whole, "") if is_text else ops.zeros(whole, as_dtype(dtype or ms.float32))
 
 
 class Graph:
@@ -303,7 +324,10 @@ class Graph:
                 )
             made = node.operation(*args, **kwargs)
             values.update({id(symbol): value for symbol, value in zip(flat(node.outputs), flat(made), strict=True)})
-        return map_structure(lambda each: values[id(each)], self.outputs)
+        wanted = self.outputs
+        if isinstance(wanted, (list, tuple)) and len(wanted) == 1:  # Keras hands the one output out of its list
+            wanted = wanted[0]
+        return map_structure(lambda each: values[id(each)], wanted)
 
     def _filled(self, structure, values):
         return map_structure(lambda each: values[id(each)] if is_symbolic(each) else each, structure)

@@ -1,5 +1,6 @@
 """Keras' initializers: how a weight gets its first value."""
 
+import copy
 import math
 import random
 import re
@@ -111,8 +112,14 @@ class VarianceScaling(Initializer):
     def __init__(self, scale=1.0, mode="fan_in", distribution="truncated_normal", seed=None):
         self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, drawn_seed(seed)
 
+    def by_fans(self, inputs, outputs):
+        """The same for a kernel whose shape does not tell how many inputs and outputs it connects."""
+        made = copy.copy(self)
+        made._fans = inputs, outputs
+        return made
+
     def values(self, shape):
-        inputs, outputs = fans(shape)
+        inputs, outputs = getattr(self, "_fans", None) or fans(shape)
         count = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}[self.mode]
         variance = self.scale / max(1.0, count)
         if self.distribution == "uniform":

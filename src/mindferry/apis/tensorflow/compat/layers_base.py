@@ -7,10 +7,11 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, nn, ops
 
-from .activations import get_regularizer
+from .activations import get_activation, get_regularizer
 from .graph import call_on_symbols, is_symbolic
 from .initializers import get_initializer, initial_value, snake_case
 from .nested_gradients import graph_gradients, is_taken_again, rehearse, take_gradients
+from .own_gradients import Jacobians
 from .random_values import Chance
 from .row_gradients import gradients_by_rows, penalised
 from .tensors import (
@@ -63,6 +64,8 @@ class Layer(Made, nn.Cell):
                 raise RuntimeError(f"call super().__init__() in {type(self).__name__} before layers are set")
             object.__setattr__(self, name, value)
             return
+        if name == "activation" and value is None and type(self).__module__ == Layer.__module__:
+            value = get_activation(None)  # taken away from a layer that has one, as Grad-CAM does
         is_weight = isinstance(value, ms.Parameter) and getattr(value, "is_of_keras", False)
         if is_weight and not any(each is value for each in self._weights):
             self._weights.append(value)
@@ -440,7 +443,7 @@ class Passing:
         return map_structure(one, out)
 
 
-class RecordedTape:
+class RecordedTape(Jacobians):
     """What a tape recorded, as a function that is run again for each gradient, with the same random numbers."""
 
     def __init__(self, forward, *inputs):

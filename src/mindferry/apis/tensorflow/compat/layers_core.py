@@ -15,7 +15,7 @@ from .activations import (
     relu,
     softmax,
 )
-from .initializers import drawn_seed
+from .initializers import VarianceScaling, drawn_seed, get_initializer
 from .layers_base import Layer
 from .products import einsum, product
 from .random_values import Chance, drawn_tensor, dropout_mask
@@ -114,9 +114,15 @@ class EinsumDense(Layer):
         wanted = [None] * (len(output) - len(self.partial_shape)) + list(self.partial_shape)
         sizes.update({name: size for name, size in zip(output, wanted, strict=True) if size is not None})
         self.__dict__["letters"] = f"{given},{kernel}->{output}"
+        initializer = get_initializer(self.kernel_initializer)
+        if isinstance(initializer, VarianceScaling):
+            counts = [
+                math.prod(sizes[name] for name in kernel if (name in output) is is_out) for is_out in (False, True)
+            ]
+            initializer = initializer.by_fans(*counts)
         self.kernel = self.add_weight(
             [sizes[name] for name in kernel],
-            self.kernel_initializer,
+            initializer,
             regularizer=self.kernel_regularizer,
             constraint=self.kernel_constraint,
             name="kernel",

@@ -1,13 +1,13 @@
 """Keras' losses: functions that give a value a sample, and classes that weigh and reduce them."""
 
 import mindspore as ms
-from mindspore import ops
+from mindspore import Tensor, ops
 
 from .activations import log_softmax, softplus
 from .functions_math import softmax_cross_entropy_with_logits
 from .initializers import snake_case
 from .layers_shaping import unit_vectors
-from .tensors import Made, as_tensor, is_float
+from .tensors import Made, as_tensor, is_float, map_structure
 
 EPSILON = 1e-7
 
@@ -240,6 +240,12 @@ def reduced(values, reduction, mask=None, sample_weight=None):
     return total / values.size if values.ndim else total
 
 
+def as_float32(value):
+    """What a loss is given is of this type in Keras, labels too: of short whole numbers `1 - y_true` would run over."""
+    value = as_tensor(value)
+    return value if value.dtype == ms.float32 else ops.cast(value, ms.float32)
+
+
 class Loss(Made):
     def __init__(self, name=None, reduction="sum_over_batch_size", dtype=None):
         self.name = name or snake_case(type(self).__name__)
@@ -247,7 +253,7 @@ class Loss(Made):
 
     def __call__(self, y_true, y_pred, sample_weight=None):
         mask = getattr(y_pred, "_keras_mask", None)
-        values = self.call(y_true, y_pred)
+        values = self.call(*(map_structure(as_float32, each) for each in (y_true, y_pred)))
         mask = getattr(values, "_keras_mask", None) if getattr(values, "_keras_mask", None) is not None else mask
         return reduced(weighted(values, sample_weight, mask), self.reduction, mask, sample_weight)
 
@@ -281,7 +287,9 @@ class GivenLoss(Loss):
         self.function = function
 
     def call(self, y_true, y_pred):
-        return as_tensor(self.function(as_tensor(y_true), as_tensor(y_pred)))
+        if isinstance(y_pred, Tensor):
+            y_true, y_pred = same_rank(y_true, y_pred)
+        return as_tensor(self.function(y_true, y_pred))
 
 
 class MeanSquaredError(FunctionLoss):

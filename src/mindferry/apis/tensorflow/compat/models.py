@@ -45,6 +45,14 @@ class Model(Fitting, Layer):
         return self.graph.outputs
 
     @property
+    def input_shape(self):
+        return single(super().input_shape)
+
+    @property
+    def output_shape(self):
+        return single(super().output_shape)
+
+    @property
     def sublayers(self):
         found = [each for each in self.graph.operations if isinstance(each, Layer)] if self.graph else []
         return found + [each for each in super().sublayers if not any(each is other for other in found)]
@@ -122,6 +130,11 @@ class Model(Fitting, Layer):
         """The network for load_model, and the weights alone beside it."""
         save_weights(self, filepath)
         save_network(self, filepath)
+
+
+def single(shapes):
+    """The one shape of a list."""
+    return shapes[0] if isinstance(shapes, list) and len(shapes) == 1 else shapes
 
 
 class NetworkConfig(dict):

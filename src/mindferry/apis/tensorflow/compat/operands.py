@@ -6,9 +6,10 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor
 
-from .tensors import assign, assign_add, assign_sub, is_float, to_numpy
+from .tensors import Calls, assign, assign_add, assign_sub, is_float, to_numpy
 
 OPERATORS = "add sub mul truediv floordiv mod pow matmul".split()
+WHOLE = (ms.int8, ms.int16, ms.int32, ms.int64, ms.uint8)
 COMPARISONS = "eq ne lt le gt ge".split()
 
 
@@ -16,6 +17,7 @@ def equip_tensors():
     """MindSpore's tensors get the methods of TensorFlow's, for values of which the text did not tell that they are tensors."""
     methods = {"numpy": to_numpy, "get_shape": lambda x: x.shape, "set_shape": lambda x, shape: None}
     of_variables = {"assign": assign, "assign_add": assign_add, "assign_sub": assign_sub, "read_value": lambda x: x + 0}
+    of_variables["trainable"] = property(lambda x: x.requires_grad, lambda x, is_on: setattr(x, "requires_grad", is_on))
     for owner, given in ((Tensor, methods), (ms.Parameter, of_variables)):
         for name, function in given.items():
             if not hasattr(owner, name):
@@ -40,6 +42,8 @@ def plain_index(index):
         return tuple(plain_index(each) for each in index)
     if isinstance(index, slice):
         return slice(*(plain_bound(each) for each in (index.start, index.stop, index.step)))
+    if isinstance(index, Tensor) and not index.ndim and index.dtype in WHOLE and not Calls.is_rehearsal:
+        return int(index.asnumpy())  # MindSpore can't take the gradient of `x[0, i]` by such an index
     return index.item() if isinstance(index, np.generic) else index
 
 

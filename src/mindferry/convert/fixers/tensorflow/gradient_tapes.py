@@ -31,6 +31,7 @@ from .block_names import names_of
 from .tape_blocks import dedented, split_block
 
 TAPE = "tensorflow.GradientTape"
+TAKEN = frozenset({"gradient", "jacobian", "batch_jacobian"})
 ADVICE = "see MindSpore's value_and_grad: put what the tape records into a function that returns the loss first"
 THIRD_ORDER = "of three gradients in each other, MindSpore 2.10 loses terms of the outermost where the inner ones reshape, sum or slice"
 THIRD_ORDER_ADVICE = "compare with `mindferry verify`; keep reshapes, sums and slices out of what lies between"
@@ -202,9 +203,9 @@ def _sort_call(node: ast.Call, function: ast.Attribute, tape: Tape, is_inside: b
         return
     if function.attr == "watch":
         tape.watched.append(node)
-    elif function.attr == "gradient" and not is_inside:
+    elif function.attr in TAKEN and not is_inside:
         tape.gradients.append(node)
-    elif function.attr == "gradient":
+    elif function.attr in TAKEN:
         tape.refusal = "the gradient is asked for inside of its own block"
     else:
         tape.refusal = f"{function.attr} of a tape has no counterpart"
@@ -328,7 +329,7 @@ def _single_gradient(facts: Facts, tape: Tape) -> ast.Call | None:
         return None
     call, statement = tape.gradients[0], facts.statement_of(tape.gradients[0])
     followers = _followers(facts, tape)
-    if statement not in followers or len(call.args) != 2 or call.keywords:
+    if statement not in followers or len(call.args) != 2 or call.keywords or not _is_gradient(call):
         return None
     between = followers[: followers.index(statement)]
     changed = {
@@ -341,6 +342,11 @@ def _single_gradient(facts: Facts, tape: Tape) -> ast.Call | None:
     if wanted & changed or (tape.inputs and not wanted <= set(tape.inputs)):
         return None
     return call if not wanted & set(tape.outputs) else None
+
+
+def _is_gradient(call: ast.Call) -> bool:
+    """A jacobian runs the block once for each number, so it wants the tape itself."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "gradient"
 
 
 def _write_single(

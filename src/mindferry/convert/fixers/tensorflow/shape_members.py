@@ -35,14 +35,21 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield AtEnd(partial(_write_shape, facts, call, function.value))
     for node in facts.source.of(ast.Attribute):
         inner = node.value
-        if not isinstance(inner, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+        if not isinstance(node.ctx, ast.Load):
             continue
-        if inner.attr == "shape" and node.attr in OF_SHAPES:
+        if node.attr in OF_SHAPES and _is_shape(inner):
             yield claim(node)
             yield AtEnd(partial(_write, facts, node, inner, OF_SHAPES[node.attr]))
-        elif inner.attr == "dtype" and node.attr in OF_DTYPES:
+        elif isinstance(inner, ast.Attribute) and inner.attr == "dtype" and node.attr in OF_DTYPES:
             yield claim(node)
             yield AtEnd(partial(_write, facts, node, inner, f"compat.{OF_DTYPES[node.attr]}"))
+
+
+def _is_shape(node: ast.expr) -> bool:
+    """`x.shape`, or `x.get_shape()`."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "get_shape" and not node.args
+    return isinstance(node, ast.Attribute) and node.attr == "shape"
 
 
 def _write(facts: Facts, node: ast.expr, value: ast.expr, function: str, texts: Texts) -> Iterator[Edit]:

@@ -151,3 +151,49 @@ def test_a_gradient_may_be_as_far_from_float64_as_torchs_own() -> None:
     assert "2 networks; the outputs of 2 agree, and all gradients of 1. 1 of these gradients are beyond 1e-3" in new
     assert "| ill | 2e-06 | 9e-01 | 1e-06, 7e-01 |" in new
     assert rows_of(new) == rows_of(page([], new))
+
+
+def test_an_old_name_that_a_library_still_answers_to_brings_what_it_stands_for(tmp_path: Path) -> None:
+    files = {
+        "__init__.py": "",
+        "table.py": """
+            import sys
+            MADE = {}
+
+            def register_net(made):
+                MADE[made.__name__] = made
+                return made
+
+            def register_old_names(module_name, names):
+                for old, now in names.items():
+                    MADE[old] = getattr(sys.modules[module_name], now.partition(".")[0])
+
+            def create(name):
+                return MADE[name]()
+            """,
+        "nets/__init__.py": "from .cat import *\nfrom ..table import create\n",
+        "nets/cat.py": """
+            import torch
+            from ..table import register_net, register_old_names
+
+            @register_net
+            def cat_small():
+                return torch.nn.Linear(2, 3)
+
+            @register_net
+            def cat_large():
+                return torch.nn.Linear(2, 9)
+
+            register_old_names(__name__, {
+                "jx_cat_small": "cat_small.in1k",
+                "jx_cat_large": "cat_large",
+            })
+            """,
+    }
+    install(tmp_path / "site", "oldnames", files)
+    made = project(tmp_path / "project", {"use.py": "from oldnames.nets import create\nnet = create('jx_cat_small')\n"})
+    convert_project(
+        made, tmp_path / "out", settings=Settings(packages=("oldnames",), sites=(str(tmp_path / "site"),))
+    )
+    assert run_without({"oldnames"}, tmp_path / "out", "import use; print(use.net.weight.shape[0])").strip() == "3"
+    assert "cat_large" not in (tmp_path / "out/ported/oldnames/nets/cat.py").read_text()

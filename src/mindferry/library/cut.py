@@ -50,6 +50,8 @@ class Cut:
             f"from . import {each.rpartition('.')[2]}"
             for each in sorted(self.reach.registered.get(self.module.name, ()))
         ]
+        renamed = self.reach.renamed.get(self.module.name, {})
+        out += [f"{function}(__name__, {names})" for function, names in sorted(renamed.items())]
         text = "\n".join(out)
         extra = [*self.placeholders.values()]
         if "not_carried(" in text or extra:

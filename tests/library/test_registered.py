@@ -192,8 +192,27 @@ def test_an_old_name_that_a_library_still_answers_to_brings_what_it_stands_for(t
     }
     install(tmp_path / "site", "oldnames", files)
     made = project(tmp_path / "project", {"use.py": "from oldnames.nets import create\nnet = create('jx_cat_small')\n"})
-    convert_project(
-        made, tmp_path / "out", settings=Settings(packages=("oldnames",), sites=(str(tmp_path / "site"),))
-    )
+    convert_project(made, tmp_path / "out", settings=Settings(packages=("oldnames",), sites=(str(tmp_path / "site"),)))
     assert run_without({"oldnames"}, tmp_path / "out", "import use; print(use.net.weight.shape[0])").strip() == "3"
     assert "cat_large" not in (tmp_path / "out/ported/oldnames/nets/cat.py").read_text()
+
+
+def test_a_library_that_asks_for_its_own_package_finds_it_where_it_is_now(tmp_path: Path) -> None:
+    files = {
+        "__init__.py": "",
+        "parts/__init__.py": "",
+        "parts/twice.py": "import torch\n\nclass Twice(torch.nn.Module):\n    def forward(self, x):\n        return x * 2\n",
+        "find.py": """
+            import importlib
+            from .parts.twice import Twice
+
+            def find(made):
+                own = importlib.import_module(__name__.split(".")[0])
+                return own.parts.twice.Twice is type(made), f"{made.__module__.split('.')[0]}"
+            """,
+    }
+    install(tmp_path / "site", "selfish", files)
+    made = project(tmp_path / "project", {"use.py": "import torch\nfrom selfish.find import Twice, find\n"})
+    convert_project(made, tmp_path / "out", settings=Settings(packages=("selfish",), sites=(str(tmp_path / "site"),)))
+    code = "from use import Twice, find\nprint(*find(Twice()))\n"
+    assert run_without({"selfish"}, tmp_path / "out", code).strip() == "True selfish"

@@ -54,7 +54,9 @@ class Reach:
         self.listed: set[str] = set()  # all packages that such tables name
         self.registries = Registries(sources)
         self.registered: dict[str, set[str]] = {}  # package -> modules of it that register what was asked for by a text
-        self.renamed: dict[str, dict[str, dict[str, str]]] = {}  # module -> function that registers -> old name: present
+        self.renamed: dict[
+            str, dict[str, dict[str, str]]
+        ] = {}  # module -> function that registers -> old name: present
         self._patterns: list[re.Pattern[str]] = []  # of methods' names
         self._by = "the project"
         self.only_for = OnlyFor(sources.packages, self.lookup, self.left, self._ask_again)

@@ -127,11 +127,13 @@ class Reach:
 
     def _ask_lazy(self, module: Module, name: str) -> bool:
         """Of a package that gives its names on demand."""
-        found = module.lazy.get(name)
+        found = module.lazy.get(name) or module.lazy.get(name.removesuffix("Fast"))  # as transformers 5 answers
         if found is None and self.sources.path(f"{module.name}.{name}") is not None:
             return False
         if found is None and (star := self.lookup.star_of(module.lazy_stars, name)) is not None:
             found = (star, name)
+        if found is None and (star := self.lookup.star_of(module.lazy_stars, name.removesuffix("Fast"))) is not None:
+            found = (star, name.removesuffix("Fast"))
         if found is None:
             return False
         self.lazily.setdefault(module.name, {})[name] = found

@@ -87,7 +87,7 @@ def measure(group: list[Network], library: str, work: Path, site: str) -> None:
             left = left[left.index(last) + 1 :]
     modules = len(list((target / "ported").rglob("*.py")))
     for network in group:
-        version, today = version_of(library, site), datetime.date.today().isoformat()
+        version, today = version_of(library, site), f"{datetime.date.today().isoformat()}, {commit()}"
         outcome = replace(compare(network, results, modules), version=version, measured=today)
         noted(work, network).write_text(json.dumps(asdict(outcome)))
         if outcome.agrees and outcome.gradients_agree:  # they are large
@@ -161,6 +161,11 @@ def alike(theirs: Any, ours: Any) -> int | None:
         return 0
     differ = (theirs["tokens"] != ours["tokens"])[:, -20:].any(axis=0)
     return int(np.argmax(differ)) if differ.any() else 20
+
+
+def commit() -> str:
+    words = ["git", "-C", str(WORKER.parent), "rev-parse", "--short=7", "HEAD"]
+    return subprocess.run(words, check=False, capture_output=True, text=True).stdout.strip()
 
 
 def version_of(library: str, site: str) -> str:

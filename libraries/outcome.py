@@ -18,7 +18,7 @@ class Outcome:
     error: str = ""
     tokens: int | None = None  # that generate() makes alike, of 20; None where the network does not generate
     version: str = ""  # of the library
-    measured: str = ""  # on which day
+    measured: str = ""  # on which day, and at which commit
     own_forward: float | None = None  # how far torch's float32 is from its float64; None where that does not run
     own_gradient: float | None = None
 

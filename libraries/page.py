@@ -20,8 +20,8 @@ def page(done: list[Outcome], old: str = "") -> str:
         "Where torch can run the network in float64, both sides' float32 is measured against that, and `torch's own` is how far",
         "torch's float32 is from it (output, gradients): ours agrees below 1e-4 (gradients: 1e-3), or below twice torch's own.",
         "Rows without it are measured against torch's float32.",
-        "`tokens` is how many of 20 greedy tokens of `generate()` are the same. A row tells the library's version and the day",
-        "it was measured on; `make libraries` measures again what it is told to, and keeps the other rows.",
+        "`tokens` is how many of 20 greedy tokens of `generate()` are the same. A row tells the library's version, the day and",
+        "(the newer ones) the commit; `make libraries` measures again what it is told to, and keeps the other rows.",
     ]
     rows = rows_of(old)
     for each in done:

@@ -83,9 +83,15 @@ def outer():
     y.sum().backward()
     return w.grad
 
+def stacked():
+    w = torch.tensor([[1.0, 2.0], [0.5, 3.0]], requires_grad=True)
+    x = torch.arange(16.0).view(2, 2, 2, 2)
+    ((w.unsqueeze(0) @ x) * (x @ w[None])).sum().backward()
+    return w.grad
+
 def run():
     x = torch.from_numpy(X)
-    return [listed(x), asked(x), *painted(x), outer()]
+    return [listed(x), asked(x), *painted(x), outer(), stacked()]
 """
 
 

@@ -151,3 +151,68 @@ def test_a_gradient_may_be_as_far_from_float64_as_torchs_own() -> None:
     assert "2 networks; the outputs of 2 agree, and all gradients of 1. 1 of these gradients are beyond 1e-3" in new
     assert "| ill | 2e-06 | 9e-01 | 1e-06, 7e-01 |" in new
     assert rows_of(new) == rows_of(page([], new))
+
+
+def test_an_old_name_that_a_library_still_answers_to_brings_what_it_stands_for(tmp_path: Path) -> None:
+    files = {
+        "__init__.py": "",
+        "table.py": """
+            import sys
+            MADE = {}
+
+            def register_net(made):
+                MADE[made.__name__] = made
+                return made
+
+            def register_old_names(module_name, names):
+                for old, now in names.items():
+                    MADE[old] = getattr(sys.modules[module_name], now.partition(".")[0])
+
+            def create(name):
+                return MADE[name]()
+            """,
+        "nets/__init__.py": "from .cat import *\nfrom ..table import create\n",
+        "nets/cat.py": """
+            import torch
+            from ..table import register_net, register_old_names
+
+            @register_net
+            def cat_small():
+                return torch.nn.Linear(2, 3)
+
+            @register_net
+            def cat_large():
+                return torch.nn.Linear(2, 9)
+
+            register_old_names(__name__, {
+                "jx_cat_small": "cat_small.in1k",
+                "jx_cat_large": "cat_large",
+            })
+            """,
+    }
+    install(tmp_path / "site", "oldnames", files)
+    made = project(tmp_path / "project", {"use.py": "from oldnames.nets import create\nnet = create('jx_cat_small')\n"})
+    convert_project(made, tmp_path / "out", settings=Settings(packages=("oldnames",), sites=(str(tmp_path / "site"),)))
+    assert run_without({"oldnames"}, tmp_path / "out", "import use; print(use.net.weight.shape[0])").strip() == "3"
+    assert "cat_large" not in (tmp_path / "out/ported/oldnames/nets/cat.py").read_text()
+
+
+def test_a_library_that_asks_for_its_own_package_finds_it_where_it_is_now(tmp_path: Path) -> None:
+    files = {
+        "__init__.py": "",
+        "parts/__init__.py": "",
+        "parts/twice.py": "import torch\n\nclass Twice(torch.nn.Module):\n    def forward(self, x):\n        return x * 2\n",
+        "find.py": """
+            import importlib
+            from .parts.twice import Twice
+
+            def find(made):
+                own = importlib.import_module(__name__.split(".")[0])
+                return own.parts.twice.Twice is type(made), f"{made.__module__.split('.')[0]}"
+            """,
+    }
+    install(tmp_path / "site", "selfish", files)
+    made = project(tmp_path / "project", {"use.py": "import torch\nfrom selfish.find import Twice, find\n"})
+    convert_project(made, tmp_path / "out", settings=Settings(packages=("selfish",), sites=(str(tmp_path / "site"),)))
+    code = "from use import Twice, find\nprint(*find(Twice()))\n"
+    assert run_without({"selfish"}, tmp_path / "out", code).strip() == "True selfish"

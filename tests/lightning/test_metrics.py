@@ -75,3 +75,13 @@ def test_a_metric_of_the_projects_own_keeps_its_states(tmp_path: Path) -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.run() == [0.5, 0.75, 2, 0.0, 1]
+
+
+def test_metrics_of_a_table_come_in_the_order_of_their_names_and_those_of_a_list_in_its_own() -> None:
+    collection, mean, error = helper("MetricCollection"), helper("MeanSquaredError"), helper("MeanAbsoluteError")
+    assert [name for name, _ in collection({"mse": mean(), "mae": error()}).clone(prefix="val_").items()] == [
+        "val_mae",
+        "val_mse",
+    ]
+    listed = collection([mean(), error()])
+    assert [name for name, _ in listed.clone().items()] == ["MeanSquaredError", "MeanAbsoluteError"]

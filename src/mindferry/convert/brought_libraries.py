@@ -17,8 +17,9 @@ from ..as_json import plain as as_plain
 from ..files import write_bytes
 from ..layout import Layout, Sources, read_symbols, read_symbols_on
 from ..library.applications import KERAS, Applications, bring_applications
-from ..library.bring import FOLDER, Brought, bring
+from ..library.bring import Brought, bring
 from ..library.cache import cache_folder
+from ..library.own_package import FOLDER
 from ..observation import Observation
 from ..read.symbols import Symbols
 from .one_file import Written, digest, with_key

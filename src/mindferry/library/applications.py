@@ -17,11 +17,12 @@ from ..apis.tensorflow._aliases import canonical
 from ..artifacts import Finding
 from ..errors import MindferryError
 from ..layout import Layout, ProjectFile
-from .bring import FOLDER, cut_files, left_behind, project_modules
+from .bring import cut_files, left_behind, project_modules
 from .cache import kept_text
 from .gates import Gates
 from .names import chain_of
 from .notice import notice_text
+from .own_package import FOLDER
 from .packages import Package, find_package
 from .reach import Reach
 from .sources import Module, Sources

@@ -134,9 +134,13 @@ class Wishes(Reach):
 
     def _ask_registry(self, text: str) -> None:
         """`create_model("resnet18.a1_in1k")`, wherever in the project the text stands."""
-        place = self.registries.place(text) or self.registries.place(text.partition(".")[0])
+        asked = text if self.registries.place(text) else text.partition(".")[0]
+        place = self.registries.place(asked)
         if place is not None:
             home, name = place
+            if renamed := self.registries.renamed.get(asked):
+                self.renamed.setdefault(home, {}).setdefault(renamed[0], {})[asked] = renamed[1]
+                self.ask(home, renamed[0])
             inner = home
             while inner.count(".") > 1 or inner == home:  # a package imports what registers, and is imported itself
                 package = inner.rpartition(".")[0]

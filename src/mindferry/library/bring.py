@@ -24,12 +24,12 @@ from .conflicts import version_conflicts
 from .cut import Cut, is_bare, lazy_text
 from .gates import Gates
 from .notice import notice_text
+from .own_package import FOLDER
 from .packages import Package, find_package
 from .reach import Reach
 from .required_packages import Installed, with_required
 from .sources import Module, Sources
 
-FOLDER = "ported"
 LIMIT = 400  # modules
 SERVED = frozenset(
     {"accelerate", "einops", "safetensors", "lightning", "pytorch_lightning", "torchmetrics"}

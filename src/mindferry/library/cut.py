@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from .gates import GATE, Gates
 from .names import Definition, annotations_of, own_names
+from .own_package import with_own_package
 from .reach import Reach
 from .reached_parts import Reached
 from .sources import Module, is_type_checking
@@ -50,7 +51,9 @@ class Cut:
             f"from . import {each.rpartition('.')[2]}"
             for each in sorted(self.reach.registered.get(self.module.name, ()))
         ]
-        text = "\n".join(out)
+        renamed = self.reach.renamed.get(self.module.name, {})
+        out += [f"{function}(__name__, {names})" for function, names in sorted(renamed.items())]
+        text = with_own_package("\n".join(out))
         extra = [*self.placeholders.values()]
         if "not_carried(" in text or extra:
             dots = "." * (self.module.name.count(".") + (2 if self.module.is_package else 1))

@@ -13,7 +13,7 @@ from .names import Definition, annotations_of, attribute_set_by, chain_of, is_ho
 from .names import sets_documentation as is_documentation
 from .only_for import OnlyFor
 from .reached_parts import Left, Reached
-from .registries import Registries, named_places, registered_by
+from .registries import Registries, gives_old_names, named_places, registered_by
 from .sources import Import, Module, Sources, bound_names, inner_imports, is_star_of, root_name
 
 BUILTINS = frozenset(dir(builtins))
@@ -54,6 +54,9 @@ class Reach:
         self.listed: set[str] = set()  # all packages that such tables name
         self.registries = Registries(sources)
         self.registered: dict[str, set[str]] = {}  # package -> modules of it that register what was asked for by a text
+        self.renamed: dict[
+            str, dict[str, dict[str, str]]
+        ] = {}  # module -> function that registers -> old name: present
         self._patterns: list[re.Pattern[str]] = []  # of methods' names
         self._by = "the project"
         self.only_for = OnlyFor(sources.packages, self.lookup, self.left, self._ask_again)
@@ -124,11 +127,13 @@ class Reach:
 
     def _ask_lazy(self, module: Module, name: str) -> bool:
         """Of a package that gives its names on demand."""
-        found = module.lazy.get(name)
+        found = module.lazy.get(name) or module.lazy.get(name.removesuffix("Fast"))  # as transformers 5 answers
         if found is None and self.sources.path(f"{module.name}.{name}") is not None:
             return False
         if found is None and (star := self.lookup.star_of(module.lazy_stars, name)) is not None:
             found = (star, name)
+        if found is None and (star := self.lookup.star_of(module.lazy_stars, name.removesuffix("Fast"))) is not None:
+            found = (star, name.removesuffix("Fast"))
         if found is None:
             return False
         self.lazily.setdefault(module.name, {})[name] = found
@@ -208,7 +213,7 @@ class Reach:
             function = statement.value.func
             called = getattr(function, "attr", getattr(function, "id", ""))
             if called.startswith("register_") and self._is_imported(module, root_name(function)):
-                return True
+                return not gives_old_names(statement)
         names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
         defined = [
             each

@@ -13,6 +13,8 @@ _REGISTERED = re.compile(
     rf"^@[\w.]*register\w*(?P<given>{_GIVEN})?[^\n(]*\n(?:@[\w.]+(?:{_GIVEN})?[^\n(]*\n)*(?:def|class) (?P<definition>\w+)",
     re.MULTILINE,
 )
+# `register_model_deprecations(__name__, {"jx_nest_tiny": "nest_tiny_jx.tag"})`: an old name for a definition of the module
+_RENAMED = re.compile(r"^(?P<function>\w*register\w*)\(\s*__name__\s*,\s*(?P<names>\{[^{}]*\})\s*,?\s*\)", re.MULTILINE)
 _NAMED = re.compile(r"""\(\s*(?:name\s*=\s*)?["']([^"'\n]+)["']""")
 
 
@@ -22,6 +24,7 @@ class Registries:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._found: dict[str, tuple[str, str]] | None = None  # name -> module, definition
+        self.renamed: dict[str, tuple[str, str]] = {}  # an old name -> the function that registers it, and what for
 
     def place(self, name: str) -> tuple[str, str] | None:
         if self._found is None:
@@ -39,6 +42,9 @@ class Registries:
                 if "register" in text:
                     inner = path.relative_to(package.root).with_suffix("").parts
                     module = ".".join([package.name, *(part for part in inner if part != "__init__")])
+                    for old, function, now in _renamed(text):
+                        found.setdefault(old, (module, now.partition(".")[0]))
+                        self.renamed.setdefault(old, (function, now))
                     for name, definition in _registered(text):
                         if found.setdefault(name, (module, definition)) != (module, definition) and name != definition:
                             shared.add(name)  # a kind, such as 'onnx', not the name of one thing
@@ -50,6 +56,23 @@ def _registered(text: str) -> Iterator[tuple[str, str]]:
     for match in _REGISTERED.finditer(text):
         named = _NAMED.match(match["given"] or "")
         yield named.group(1) if named else match["definition"], match["definition"]
+
+
+def _renamed(text: str) -> Iterator[tuple[str, str, str]]:
+    """(old name, the function that registers it, what it stands for now)."""
+    for match in _RENAMED.finditer(text):
+        try:
+            names = ast.literal_eval(match["names"])
+        except (ValueError, SyntaxError):
+            continue
+        for old, now in names.items() if isinstance(names, dict) else ():
+            if isinstance(old, str) and isinstance(now, str) and now.partition(".")[0].isidentifier():
+                yield old, match["function"], now
+
+
+def gives_old_names(statement: ast.stmt) -> bool:
+    """`register_model_deprecations(__name__, {…})`, which is written anew for the names that are asked for."""
+    return next(_renamed(ast.unparse(statement)), None) is not None
 
 
 def registered_by(statement: ast.stmt) -> Iterator[tuple[str, ast.Name]]:

@@ -378,3 +378,15 @@ def test_what_is_asked_for_its_parameters_is_a_network_whatever_its_method_is_ca
     conversion = convert_source(code)
     assert [each.code for each in conversion.findings if each.severity == "error"] == []
     assert "loss = -flow.log_prob(x).mean()\n        return loss" in conversion.main
+
+
+@pytest.mark.parametrize(
+    "moved", ["prepared(Net()).to(device)", "prepared(Net()).cuda()", "prepared(prepared(Net())).to(device)"]
+)
+def test_a_network_that_a_function_prepares_before_it_is_moved_trains(moved: str) -> None:
+    start = f"{HEAD}device = torch.device('cpu')\n\ndef prepared(net):\n    return net\n\nsecond = {moved}\n"
+    step = "for x, y in loader:\n    loss = criterion(second(x), y)\n    loss.backward()\n"
+    inner = moved[: moved.rindex(").") + 1]
+    assert f"second = ms_compat.in_training({inner})" in convert_source(start + step).main
+    told = convert_source(f"{start.rstrip()}.eval()\n{step}").main
+    assert "in_training" not in told

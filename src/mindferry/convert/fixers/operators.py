@@ -81,6 +81,8 @@ def _ends_in_one(facts: Facts, node: ast.expr) -> bool:
             return any(isinstance(each, ast.Constant) and each.value == 1 for each in rest)
         case ast.Call(func=ast.Attribute(attr="requires_grad_", value=made)):
             return _ends_in_one(facts, made)
+        case ast.Subscript(slice=ast.Constant(value=None)):
+            return True
         case ast.Subscript(slice=ast.Tuple(elts=parts)):
             return any(isinstance(each, ast.Constant) and each.value is None for each in parts)
         case ast.Name():

@@ -44,10 +44,15 @@ def _is_modal(name: str) -> bool:
 
 def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
     keeps_parts = facts.reading.symbols.sets_inner_mode
+    told: set[ast.Call] = set()
     for call in facts.source.of(ast.Call):
         if _is_regrouped(facts, call):
             continue
         if _is_made(facts, call) and not _is_told(facts, call) and not _is_told_next(facts, call):
+            if (outer := _moved_around(facts, call)) is not None:
+                yield from _tell(facts, outer, True, texts) if outer not in told else ()
+                told.add(outer)
+                continue
             yield from _tell(facts, _moved(facts, call), keeps_parts or _takes_existing(facts, call), texts)
         elif _may_be_made(facts, call) and not _is_told(facts, call):
             yield from _tell(facts, _moved(facts, call), True, texts)
@@ -123,6 +128,18 @@ def _moved(facts: Facts, call: ast.Call) -> ast.Call:
             outer = facts.parents.get(method)
             return _moved(facts, outer) if isinstance(outer, ast.Call) and outer.func is method else call
     return call
+
+
+def _moved_around(facts: Facts, call: ast.Call) -> ast.Call | None:
+    """`prepared(Net()).to(device)`: the moved call is written anew as a whole, so the network is told where that ends."""
+    node: ast.expr = _moved(facts, call)
+    while isinstance(parent := facts.parents.get(node), ast.Call) and node is not parent.func:
+        outer = _moved(facts, parent)
+        kind = facts.reading.type(outer)
+        if outer is not parent and kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual):
+            return None if _is_told(facts, outer) else outer
+        node = parent
+    return None
 
 
 def _is_made(facts: Facts, call: ast.Call) -> bool:

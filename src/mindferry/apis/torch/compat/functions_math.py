@@ -57,7 +57,14 @@ def matmul(input, other):
         return ops.zeros(shape, input.dtype)
     if input.ndim > 1 and other.ndim > 2 and input.shape[-1] == 1:
         return input * other  # MindSpore's gradient of such a product fails
-    return ops.matmul(input, other)
+    return ops.matmul(without_ones(input, other.ndim), without_ones(other, input.ndim))
+
+
+def without_ones(x, rank):
+    """A stack of one matrix beside a higher stack, as that matrix: MindSpore's gradient of their product fails."""
+    while 2 < x.ndim < rank and x.shape[0] == 1:
+        x = x.reshape(x.shape[1:])
+    return x
 
 
 def dot(input, tensor):

@@ -238,7 +238,8 @@ class MetricCollection(nn.Cell):
     def __init__(self, metrics, *others, prefix=None, postfix=None, compute_groups=True):
         super().__init__(auto_prefix=False)
         given = metrics if isinstance(metrics, (dict, list, tuple)) else [metrics, *others]
-        self.metrics = dict(given) if isinstance(given, dict) else {type(each).__name__: each for each in given}
+        named = sorted(given.items()) if isinstance(given, dict) else [(type(each).__name__, each) for each in given]
+        self.metrics = dict(named)
         self.prefix, self.postfix = prefix or "", postfix or ""
 
     def items(self, *arguments, **options):
@@ -262,5 +263,6 @@ class MetricCollection(nn.Cell):
             each.reset()
 
     def clone(self, prefix=None, postfix=None):
-        copies = {name: copy.deepcopy(each) for name, each in self.metrics.items()}
-        return MetricCollection(copies, prefix=prefix or self.prefix, postfix=postfix or self.postfix)
+        made = MetricCollection([], prefix=prefix or self.prefix, postfix=postfix or self.postfix)
+        made.metrics = {name: copy.deepcopy(each) for name, each in self.metrics.items()}
+        return made

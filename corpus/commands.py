@@ -109,11 +109,11 @@ def migrate(entry: Entry, project: Project, folder: Path, clones: Path | None) -
     source = home / "source" / entry.at
     for place, kind in entry.data.items():
         make(kind, source / place)
-    for path in source.rglob("*.py") if entry.mend else ():
-        text = path.read_text("utf-8")
+    for file in source.rglob("*.py") if entry.mend else ():
+        text = file.read_text("utf-8")
         for old, new in entry.mend.items():
             text = text.replace(old, new)
-        path.write_text(text)
+        file.write_text(text)
     words = ["-m", "mindferry", "migrate", str(source), "-o", str(home / "out"), "--steps", str(entry.steps), "--"]
     path = [*needs(project, folder / "projects"), *_site(folder, entry.needs)]
     path += [str(Path(each).resolve()) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]

@@ -193,3 +193,16 @@ def test_no_folder_is_made_through_a_link(tmp_path: Path) -> None:
     with pytest.raises(MindferryError, match="link"):
         convert_project(project, tmp_path / "out")
     assert list(elsewhere.iterdir()) == []
+
+
+def test_a_script_below_the_root_that_needs_the_root_finds_its_helpers_as_a_module_too(tmp_path: Path) -> None:
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/net.py": NET,
+        "examples/main.py": "import torch\nfrom pkg.net import Net\n\nprint(torch.randint(0, 4, (3,)))\n",
+        "examples/alone.py": "import torch\n\nprint(torch.randint(0, 4, (3,)))\n",
+    }
+    convert_project(write(tmp_path / "p", files), tmp_path / "out")
+    assert (tmp_path / "out/examples/ms_compat.py").is_file()
+    assert "\n    from . import ms_compat\n" in (tmp_path / "out/examples/main.py").read_text()
+    assert "from ." not in (tmp_path / "out/examples/alone.py").read_text()

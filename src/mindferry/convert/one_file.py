@@ -22,6 +22,7 @@ from .render.notebook import convert_notebook
 from .settings import Settings
 
 RELATIVE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)
+IMPORTED = re.compile(rb"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
 SCRIPT = re.compile(rb"__main__|^(?:for|while|with)\b|^\w[\w.]*\(", re.MULTILINE)  # does something when it is run
 
 
@@ -225,8 +226,24 @@ def helper_home(layout: Layout, file: ProjectFile, module: str = COMPAT_MODULE) 
             return str(package), replace(plain, lines=_either_way(f"from {'.' * depth} import {{0}}", [plain.lines]))
         return str(package), _from_package(layout, file, depth, package.name, plain)
     # Folders without __init__.py are imported by their path from the root (`models.net`); scripts are run where they are.
-    runs_in_place = "/" in file.relative and is_script(read_regular(file.path, LARGEST_CODE))
-    return (str(folder) if runs_in_place else ".", plain)
+    if str(folder) == "." or not is_script(text := read_regular(file.path, LARGEST_CODE)):
+        return ".", plain
+    if not _needs_root(layout, folder, text):
+        return str(folder), plain
+    return str(folder), replace(plain, lines=_either_way("from . import {0}", [plain.lines]))
+
+
+def _needs_root(layout: Layout, folder: Path, text: bytes) -> bool:
+    """Whether a script below the root imports what stands at the root, and may be run as `python -m folder.script`."""
+    named = {each.decode() for each in IMPORTED.findall(text)}
+    at_root = (each for each in named if _has_module(layout.root, each))
+    return all(map(str.isidentifier, folder.parts)) and any(
+        not _has_module(layout.root / folder, each) for each in at_root
+    )
+
+
+def _has_module(folder: Path, name: str) -> bool:
+    return (folder / name).is_dir() or (folder / f"{name}.py").is_file()
 
 
 def _from_package(layout: Layout, file: ProjectFile, depth: int, package: str, plain: HelpersImport) -> HelpersImport:

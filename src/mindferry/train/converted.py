@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
 from ..errors import MindferryError
+from ..frameworks.helper_modules import helpers_of
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.watch.mindferry_watch.compiled_steps import GRADIENT, compiling, update_as_called
-from ..frameworks.watch.mindferry_watch.helper_package import as_one_module, gradient_functions
+from ..frameworks.watch.mindferry_watch.helper_package import gradient_functions
 from ..frameworks.watch.mindferry_watch.own_steps import OwnSteps
 from ..frameworks.worker import Link
 from .conduct import OURS, Loops, Saves, called_in, listening, saved_tensors
@@ -27,7 +27,7 @@ def replay(request: TrainRequest, link: Link) -> Trained:
     assert link.project is not None
     _hide_torch()
     player = _Player(request, link)
-    player.install([as_one_module(importlib.import_module(name)) for name in request.helpers])
+    player.install(helpers_of(request.helpers))
     with listening() as printed:
         run_script(link.project, request.script, request.args, request.stdin)
     if not player.steps:

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..apis import SOURCES
 from ..errors import MindferryError
+from ..frameworks.helper_modules import helpers_of
 from ..frameworks.requests import Tuned, TuneRequest
-from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
 from ..frameworks.worker import Link
 from ..train.converted import switch_dropout_off
 from ..train.script import EnoughSteps, run_script
@@ -36,7 +36,7 @@ def measure(request: TuneRequest, link: Link) -> Tuned:
         else:
             os.environ[name] = value
     watch = Watch(request, link)
-    helpers = [as_one_module(importlib.import_module(name)) for name in request.helpers]
+    helpers = helpers_of(request.helpers)
     watch.install(helpers)
     if request.is_plain:
         switch_dropout_off(helpers)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import sys
 from typing import Any
 
+from ..frameworks.project_modules import import_of_project
 from .goldenfile import RecordError
 
 
@@ -63,7 +63,7 @@ def _named(node: ast.expr) -> Any:
     for count in range(len(names) - 1, 0, -1):
         module = ".".join(names[:count])
         try:
-            found: Any = importlib.import_module(module)
+            found: Any = import_of_project(module)
         except ModuleNotFoundError as error:
             if error.name is None or not f"{module}.".startswith(f"{error.name}."):
                 raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import shlex
 import sys
@@ -13,8 +12,8 @@ from typing import Any
 
 from ..config import MODULE, NOTEBOOK
 from ..errors import MindferryError
+from ..frameworks.helper_modules import helpers_of
 from ..frameworks.requests import BatchesRequest, BatchPlaces, LoaderRun
-from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
 from ..frameworks.watch.mindferry_watch.notebook import run_cells
 from ..frameworks.worker import Link
 from .data_order import is_keras, share_order
@@ -36,11 +35,7 @@ def collect(request: BatchesRequest, link: Link) -> tuple[LoaderRun, ...]:
         seed(link.framework, request.seed + request.offset)
         if request.offset:
             move_seeds(link.framework, request.offset)
-        helpers = (
-            [as_one_module(importlib.import_module(name)) for name in request.helpers]
-            if link.framework == "mindspore"
-            else []
-        )
+        helpers = helpers_of(request.helpers) if link.framework == "mindspore" else []
         if FUNCTION.fullmatch(request.data.strip()):
             loaders = named(
                 make(request.data, lambda module: share_order(link.framework, request.seed, [*helpers, module]))

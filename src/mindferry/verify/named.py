@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib
 import inspect
 import re
 import sys
@@ -12,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..frameworks.project_modules import import_of_project
 from .arguments import read_arguments
 from .goldenfile import RecordError
 
@@ -42,7 +42,7 @@ def find(spec: str) -> Any:
         raise RecordError(f"{spec!r} names nothing; write module:name, for instance model:resnet50")
     module, name = match.groups()
     try:
-        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+        return functools.reduce(getattr, name.split("."), import_of_project(module))
     except ModuleNotFoundError as error:
         if error.name is not None and not f"{module}.".startswith(f"{error.name}."):
             raise

@@ -43,6 +43,7 @@ LARGEST_CODE = 64 * 2**20
 ROOM = 4 * 2**20  # of source text whose trees are kept: they take some ten times as much
 NOTHING = "it is a link to nothing"
 SMALL = 40  # files
+RUNS = re.compile(rb"__main__|^(?:for|while|with)\b|^\w[\w.]*\(", re.MULTILINE)  # does something when it is run
 SCRIPT_START = 4096  # bytes of a file without an ending that tell whether it is Python
 DEEPEST = 200  # imports followed from one file
 # They begin with the break before the line, which is soon found; a text's first line is given one.
@@ -90,6 +91,7 @@ class Layout:
     imported_beside: frozenset[str] = frozenset()  # files of a package that a neighbour imports by their bare name
     is_package: bool = False  # its files import each other through the name of the folder
     run_from: frozenset[str] = frozenset()  # folders inside that look like packages and are where their scripts run
+    script_folders: frozenset[str] = frozenset()  # folders inside that are no packages and hold something to run
 
     @property
     def python(self) -> list[ProjectFile]:
@@ -120,9 +122,8 @@ def find_files(path: Path, exclude: tuple[str, ...], output: Path | None = None)
     if not kept:
         raise MindferryError(f"{path} is empty; give the folder that holds the project")
     names = frozenset(part.casefold().removesuffix(".py") for file in kept for part in file.relative.split("/"))
-    return Layout(
-        path, tuple(kept), tuple(left), tuple(out), names, _imported_beside(kept), is_package, _run_from(path, kept)
-    )
+    beside, scripts = _imported_beside(kept), _script_folders(path, kept)
+    return Layout(path, tuple(kept), tuple(left), tuple(out), names, beside, is_package, _run_from(path, kept), scripts)
 
 
 def _is_package(root: Path, files: list[Path]) -> bool:
@@ -168,6 +169,17 @@ def _imported_beside(files: list[ProjectFile]) -> frozenset[str]:
     return frozenset(
         file.relative for file in inside if os.fsencode(file.path.stem) in imported.get(file.path.parent, set())
     )
+
+
+def _script_folders(root: Path, files: list[ProjectFile]) -> frozenset[str]:
+    """Python puts the folder of what is run first on its path, so whatever a script there imports is looked for there."""
+    others = {root, *(file.path.parent for file in files if file.is_package)}
+    found: set[Path] = set()
+    for file in files:
+        if file.module and file.path.parent not in others | found:
+            with contextlib.suppress(OSError):  # whoever converts it says so
+                found |= {file.path.parent} if RUNS.search(read_regular(file.path, LARGEST_CODE)) else set()
+    return frozenset(folder.relative_to(root).as_posix() for folder in found)
 
 
 def _walk(root: Path, output: Path | None) -> Iterator[Path | LeftOut]:

@@ -195,14 +195,21 @@ def test_no_folder_is_made_through_a_link(tmp_path: Path) -> None:
     assert list(elsewhere.iterdir()) == []
 
 
-def test_a_script_below_the_root_that_needs_the_root_finds_its_helpers_as_a_module_too(tmp_path: Path) -> None:
+def test_what_is_run_in_a_folder_finds_its_helpers_there_by_whatever_name(tmp_path: Path) -> None:
+    draw = "import torch\n\n\ndef draw():\n    return torch.randint(0, 4, (3,)).tolist()\n"
     files = {
+        "code/train.py": "from lib.net import Net\nfrom parts import draw\n\nprint(draw(), Net())\n",
+        "code/parts.py": draw,
+        "code/lib/net.py": NET,
+        "examples/main.py": "import torch\nfrom pkg.parts import draw\n\nprint(draw(), torch.randint(0, 4, (3,)))\n",
+        "my-code/run.py": "import torch\n\nprint(torch.randint(0, 4, (3,)))\n",
+        "pkg/parts.py": draw,
         "pkg/__init__.py": "",
-        "pkg/net.py": NET,
-        "examples/main.py": "import torch\nfrom pkg.net import Net\n\nprint(torch.randint(0, 4, (3,)))\n",
-        "examples/alone.py": "import torch\n\nprint(torch.randint(0, 4, (3,)))\n",
     }
-    convert_project(write(tmp_path / "p", files), tmp_path / "out")
-    assert (tmp_path / "out/examples/ms_compat.py").is_file()
-    assert "\n    from . import ms_compat\n" in (tmp_path / "out/examples/main.py").read_text()
-    assert "from ." not in (tmp_path / "out/examples/alone.py").read_text()
+    out = tmp_path / "out"
+    convert_project(write(tmp_path / "p", files), out)
+    homes = {path.parent.relative_to(out).as_posix() for path in out.rglob("ms_compat.py")}
+    assert homes == {"code", "examples", "my-code", "pkg"}
+    for words in ("code/train.py", "-m examples.main", "my-code/run.py"):
+        done = subprocess.run([sys.executable, *words.split()], cwd=out, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr

@@ -10,9 +10,20 @@ from pathlib import Path
 from .. import findings
 from ..artifacts import FileConversion, Finding, Rewrite
 from ..files import read_regular
-from ..layout import CHECKPOINTS, LARGEST_CODE, LARGEST_COPY, SECOND, Layout, LeftOut, ProjectFile, Sources, source_of
+from ..layout import (
+    CHECKPOINTS,
+    LARGEST_CODE,
+    LARGEST_COPY,
+    RUNS,
+    SECOND,
+    Layout,
+    LeftOut,
+    ProjectFile,
+    Sources,
+    source_of,
+)
 from ..read.framework import Framework
-from ..read.source import Source, Unreadable, is_script
+from ..read.source import Source, Unreadable
 from ..read.symbols import Symbols
 from .dependencies import rewrite_dependencies
 from .engine import FileResult, convert_file
@@ -22,8 +33,6 @@ from .render.notebook import convert_notebook
 from .settings import Settings
 
 RELATIVE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)
-IMPORTED = re.compile(rb"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
-SCRIPT = re.compile(rb"__main__|^(?:for|while|with)\b|^\w[\w.]*\(", re.MULTILINE)  # does something when it is run
 
 
 @dataclass(slots=True)
@@ -225,25 +234,13 @@ def helper_home(layout: Layout, file: ProjectFile, module: str = COMPAT_MODULE) 
         if package.as_posix() in layout.run_from:
             return str(package), replace(plain, lines=_either_way(f"from {'.' * depth} import {{0}}", [plain.lines]))
         return str(package), _from_package(layout, file, depth, package.name, plain)
-    # Folders without __init__.py are imported by their path from the root (`models.net`); scripts are run where they are.
-    if str(folder) == "." or not is_script(text := read_regular(file.path, LARGEST_CODE)):
-        return ".", plain
-    if not _needs_root(layout, folder, text):
-        return str(folder), plain
-    return str(folder), replace(plain, lines=_either_way("from . import {0}", [plain.lines]))
-
-
-def _needs_root(layout: Layout, folder: Path, text: bytes) -> bool:
-    """Whether a script below the root imports what stands at the root, and may be run as `python -m folder.script`."""
-    named = {each.decode() for each in IMPORTED.findall(text)}
-    at_root = (each for each in named if _has_module(layout.root, each))
-    return all(map(str.isidentifier, folder.parts)) and any(
-        not _has_module(layout.root / folder, each) for each in at_root
+    # A folder without __init__.py is imported by its path from the root (`models.net`), or what it holds is run in it.
+    home = next(
+        each for each in (folder, *folder.parents) if str(each) == "." or each.as_posix() in layout.script_folders
     )
-
-
-def _has_module(folder: Path, name: str) -> bool:
-    return (folder / name).is_dir() or (folder / f"{name}.py").is_file()
+    if str(home) == "." or home != folder or not all(map(str.isidentifier, folder.parts)):
+        return str(home), plain
+    return str(home), replace(plain, lines=_either_way("from . import {0}", [plain.lines]))
 
 
 def _from_package(layout: Layout, file: ProjectFile, depth: int, package: str, plain: HelpersImport) -> HelpersImport:
@@ -275,7 +272,7 @@ def _stands_alone(layout: Layout, file: ProjectFile) -> bool:
     text = read_regular(file.path, LARGEST_CODE)
     if RELATIVE.search(text) or file.is_package:
         return False
-    return bool(SCRIPT.search(text)) or file.relative in layout.imported_beside
+    return bool(RUNS.search(text)) or file.relative in layout.imported_beside
 
 
 def with_key(written: Written, key: str) -> Written:

@@ -47,3 +47,10 @@ def makes_instance(facts: Facts, call: ast.Call) -> bool:
         return False
     qual = facts.reading.symbols.origin(kind.qual)
     return qual in facts.reading.symbols.classes or looks_like_class(qual.rpartition(".")[2])
+
+
+def is_network(facts: Facts, node: ast.expr) -> bool:
+    kind = facts.reading.type(node)
+    if kind.kind == "unknown":
+        return isinstance(node, ast.Name) and any(word in node.id.lower() for word in ("model", "net"))
+    return kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from ....read.walk import walk_again as walk
 from . import flow
+from .asked_parameters import is_network
 from .draft import Draft
-from .sources import is_network
 
 Way = tuple[ast.expr, ast.expr, bool]  # what is bound; to each of what, or (False) to what itself
 BINDING = (ast.For, ast.comprehension, ast.Assign, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Iterable, Iterator
 
 from ....read.framework import Role
@@ -14,7 +13,8 @@ from ....read.walk import walk_again as walk
 from ...facts import Facts
 from .. import hold_leaf_parameters, make_leaf_parameters
 from . import flow
-from .asked_parameters import gives_parameters, is_object, makes_instance
+from .asked_parameters import gives_parameters, is_network, is_object, makes_instance
+from .plain_callables import makes_no_gradient
 
 # Methods of networks, optimizers and schedulers that no tensor has.
 OF_OBJECTS = frozenset(
@@ -173,7 +173,7 @@ def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) ->
         return any(_wraps_network(facts, each, seen) for each in (*call.func.args, *_keyword_values(call.func)))
     is_own = isinstance(call.func, ast.Attribute) and flow.key(call.func).startswith("self.")
     is_own |= isinstance(call.func, ast.Subscript)  # models["encoder"](x)
-    is_named = isinstance(call.func, ast.Name) and not _makes_no_gradient(facts, call.func.id)
+    is_named = isinstance(call.func, ast.Name) and not makes_no_gradient(facts, call.func.id)
     is_method = isinstance(call.func, ast.Attribute) and (
         call.func.attr == "forward"
         or is_named_like_network(call.func.value)
@@ -350,31 +350,6 @@ def _known_answers(facts: Facts) -> dict[str, bool]:
 def _definitions(facts: Facts) -> dict[tuple[type, str], ast.AST]:
     """(kind, full name) -> the first definition of that name in this file."""
     return {(type(node), name): node for node, name in reversed(facts.reading.owners.items())}
-
-
-def _makes_no_gradient(facts: Facts, name: str) -> bool:
-    """A builtin, or a named tuple of this file."""
-    is_builtin = hasattr(builtins, name) and name not in facts.reading.scope.names
-    return is_builtin or name in facts.derived(_named_tuples)
-
-
-def _named_tuples(facts: Facts) -> set[str]:
-    return {
-        target.id
-        for node in facts.source.tree.body
-        if isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Call)
-        and facts.source.text(node.value.func).rpartition(".")[2] in ("namedtuple", "NamedTuple")
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-
-
-def is_network(facts: Facts, node: ast.expr) -> bool:
-    kind = facts.reading.type(node)
-    if kind.kind == "unknown":
-        return isinstance(node, ast.Name) and any(word in node.id.lower() for word in ("model", "net"))
-    return kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual)
 
 
 def networks(facts: Facts, statements: Iterable[ast.AST]) -> list[str] | None:

@@ -123,7 +123,6 @@ def test_a_table_of_helpers_keeps_what_is_named_unless_names_come_from_outside(t
             "inside of its own block",
         ),
         ("with tf.GradientTape() as t:\n    y = x * x\ng = t.gradient(y * 2, x)\n", "has no name"),
-        ("with tf.GradientTape() as t:\n    y = x * x\ng = t.jacobian(y, x)\n", "jacobian of a tape"),
         (
             "for _ in range(3):\n    with tf.GradientTape() as t:\n        y = x * x\n        break\n    g = t.gradient(y, x)\n",
             "by a loop",

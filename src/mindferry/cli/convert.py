@@ -80,8 +80,8 @@ class ConvertCommand(click.Command):
 @click.option(
     "--helpers",
     type=click.Choice(HELPERS),
-    default="package",
-    help="ms_compat as a package where it is long, or always as one file.",
+    default="module",
+    help="ms_compat as one file, or as a package where it is long.",
     hidden=True,  # docs/how-to/styles.md tells of it
 )
 @click.option("--trainer", is_flag=True, help="Write a trainer.py around the network that the project makes.")

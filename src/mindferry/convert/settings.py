@@ -29,7 +29,7 @@ class Settings:
     packages: tuple[str, ...] = ()  # libraries to bring along, by import name
     sites: tuple[str, ...] = ()  # folders where they are installed, before Python's own
     most_modules: int = 400  # of these libraries
-    helpers: str = "package"  # how ms_compat is written where it is long
+    helpers: str = "module"  # how ms_compat is written
     jit_auto: bool = False  # compile those steps of which it is known that they compile
     prefer: str = "exact"  # or MindSpore's own where it is not quite torch's
     record_graphs: bool = False  # where a backward() can't be lifted, by functions that MindSpore doesn't document

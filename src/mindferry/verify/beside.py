@@ -138,7 +138,7 @@ def tables_of(
     import numpy as np
 
     found = {}
-    for name, value in _attributes(owner, framework):
+    for name, value in _own_attributes(owner, framework):
         if is_tensor(value):
             array = np.asarray(read(value))
             if 0 < array.size <= LARGEST and array.dtype.kind in "fiub":
@@ -150,7 +150,7 @@ def tables_of(
     return found
 
 
-def _attributes(owner: Any, framework: str) -> Iterator[tuple[str, Any]]:
+def _own_attributes(owner: Any, framework: str) -> Iterator[tuple[str, Any]]:
     own = vars(owner)
     yield from ((name, value) for name, value in own.items() if not name.startswith("_"))
     for base in own_bases(type(owner), framework):

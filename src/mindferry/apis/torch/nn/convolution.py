@@ -112,6 +112,7 @@ def conv2d(call: Call) -> None:
         call.use_like()
 
 
+FOLDED = ("weight_norm", "spectral_norm", "parametri")  # who folds a weight wants torch's axes
 SETTINGS = frozenset(
     "kernel_size stride padding dilation groups padding_mode _conv_forward".split()
 )  # torch has pairs of some
@@ -154,7 +155,8 @@ def conv1d(call: Call) -> None:
     """Without axes of their own, sizes are plain numbers in MindSpore's layer; who asks it for them wants torch's tuples."""
     sizes = [name for name in ("kernel_size", "stride", "padding", "dilation") if call.has(name)]
     are_numbers = all(call.kind(name).kind == "int" for name in sizes)
-    if not are_numbers or SETTINGS & call.reading.symbols.mentioned or _is_given_tuples(call, sizes):
+    is_asked = bool(SETTINGS & call.reading.symbols.mentioned) or any(map(call.reading.source.mentions, FOLDED))
+    if not are_numbers or is_asked or _is_given_tuples(call, sizes):
         call.use_like()
 
 

@@ -282,9 +282,10 @@ def _kept_later(draft: Draft, each: Backward, forward: str, grads: str) -> tuple
 
 
 def _margins(draft: Draft, each: Backward) -> dict[ast.stmt, str]:
-    """The indentation of every statement that something is put above."""
+    """The blanks before every statement that something is put above; what is put around its first value stands there too."""
     assert each.anchor is not None
-    return {above: indentation(draft, above) for above in (each.anchor, *(first for first, _ in each.first_values))}
+    before = {above: indentation(draft, above) for above in (each.anchor, *(first for first, _ in each.first_values))}
+    return {above: text[: len(text) - len(text.lstrip())] for above, text in before.items()}
 
 
 def _insert(draft: Draft, each: Backward, lines: list[str], margins: dict[ast.stmt, str]) -> Iterator[Edit]:

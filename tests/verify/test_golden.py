@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -141,3 +143,11 @@ def test_weights_that_a_conversion_took_stay_what_they_are_when_the_file_is_writ
     assert np.array_equal(as_numpy(cell.weight), before)
     cell.weight.copy_(cell.weight * 0)
     assert np.array_equal(open_golden(golden).state()["fc.weight"], before)
+
+
+def test_no_two_definitions_of_the_script_have_one_name() -> None:
+    """Its modules are joined: the later one would take the earlier one's place."""
+    defined = Counter(
+        each.name for each in ast.parse(standalone()).body if isinstance(each, ast.FunctionDef | ast.ClassDef)
+    )
+    assert [name for name, count in defined.items() if count > 1] == []

@@ -169,7 +169,7 @@ def _held(way: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
         if value.dtype.kind in "fiub":
             yield way, value
     elif isinstance(value, list | tuple):
-        numbers = list(_numbers(value))
+        numbers = list(_numbers_in(value))
         if numbers and None not in numbers:
             yield way, numbers
     else:
@@ -195,11 +195,11 @@ def _inside(value: Any) -> list[tuple[str, Any]]:
     return [(f".{name}", each) for name, each in vars(value).items() if not name.startswith("_")] if is_record else []
 
 
-def _numbers(value: Any) -> Iterator[float | None]:
+def _numbers_in(value: Any) -> Iterator[float | None]:
     """Of nested lists; None stands for what is no number."""
     if isinstance(value, list | tuple):
         for each in value:
-            yield from _numbers(each)
+            yield from _numbers_in(each)
     else:
         yield float(value) if isinstance(value, int | float) and abs(value) < HUGE else None
 

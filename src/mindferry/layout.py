@@ -43,7 +43,9 @@ LARGEST_CODE = 64 * 2**20
 ROOM = 4 * 2**20  # of source text whose trees are kept: they take some ten times as much
 NOTHING = "it is a link to nothing"
 SMALL = 40  # files
-RUNS = re.compile(rb"__main__|^(?:for|while|with)\b|^\w[\w.]*\(", re.MULTILINE)  # does something when it is run
+RUNS = re.compile(
+    rb"^if\b[^\n#]*__main__|^(?:for|while|with)\b|^\w[\w.]*\(", re.MULTILINE
+)  # does something when it is run
 SCRIPT_START = 4096  # bytes of a file without an ending that tell whether it is Python
 DEEPEST = 200  # imports followed from one file
 # They begin with the break before the line, which is soon found; a text's first line is given one.

@@ -54,9 +54,7 @@ class Reach:
         self.listed: set[str] = set()  # all packages that such tables name
         self.registries = Registries(sources)
         self.registered: dict[str, set[str]] = {}  # package -> modules of it that register what was asked for by a text
-        self.renamed: dict[
-            str, dict[str, dict[str, str]]
-        ] = {}  # module -> function that registers -> old name: present
+        self.renamed: dict[str, dict[str, dict[str, str]]] = {}  # module -> what registers -> old name: present
         self._patterns: list[re.Pattern[str]] = []  # of methods' names
         self._by = "the project"
         self.only_for = OnlyFor(sources.packages, self.lookup, self.left, self._ask_again)
@@ -130,10 +128,9 @@ class Reach:
         found = module.lazy.get(name) or module.lazy.get(name.removesuffix("Fast"))  # as transformers 5 answers
         if found is None and self.sources.path(f"{module.name}.{name}") is not None:
             return False
-        if found is None and (star := self.lookup.star_of(module.lazy_stars, name)) is not None:
-            found = (star, name)
-        if found is None and (star := self.lookup.star_of(module.lazy_stars, name.removesuffix("Fast"))) is not None:
-            found = (star, name.removesuffix("Fast"))
+        for each in (name, name.removesuffix("Fast")):
+            if found is None and (star := self.lookup.star_of(module.lazy_stars, each)) is not None:
+                found = (star, each)
         if found is None:
             return False
         self.lazily.setdefault(module.name, {})[name] = found
@@ -226,10 +223,8 @@ class Reach:
     def _import(self, module: Module, statement: Import, name: str = "") -> None:
         """The alias of this name, or all of them."""
         for alias in statement.names:
-            bound = alias.asname or (
-                alias.name if isinstance(statement, ast.ImportFrom) else alias.name.partition(".")[0]
-            )
-            if name and bound != name:
+            plain = alias.name if isinstance(statement, ast.ImportFrom) else alias.name.partition(".")[0]
+            if name and (alias.asname or plain) != name:
                 continue
             if isinstance(statement, ast.ImportFrom):
                 home = module.resolve(statement)

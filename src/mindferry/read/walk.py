@@ -54,7 +54,7 @@ def walk(root: ast.AST) -> list[ast.AST]:
     return found
 
 
-_KEPT: list[Any] = []  # the caches of `kept_by_node`
+_KEPT: list[Any] = []  # the functions that `kept_by_node` decorates: filled when modules are imported, never by a file
 
 
 def kept_by_node(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:

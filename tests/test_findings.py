@@ -177,8 +177,8 @@ PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
 }
 
 
-def ended(losses: list[float], how: str, printed: str = "") -> Run:
-    steps = [{"loss": loss, "lr": 0.1} for loss in losses]
+def ended(losses: list[float], how: str, printed: str = "", rate: float = 0.1) -> Run:
+    steps = [{"loss": loss, "lr": rate} for loss in losses]
     return Run(("python", "train.py"), int(how == "error"), how, 1.0, printed, ({"steps": steps, "pid": 1},), Path())
 
 
@@ -187,6 +187,7 @@ RUNS = {
     findings.MF231: ended([1.0, 0.9], "itself"),
     findings.MF232: ended([1.0, 0.9, 7.0], "itself"),
     findings.MF233: ended([], "itself", "class 3: 0.71"),
+    findings.MF234: ended([1.0, 0.9, 0.8], "itself", rate=0.05),
 }
 
 

@@ -258,6 +258,7 @@ class WeightEntry:
     shape: tuple[int, ...]
     dtype: str
     how: str  # exact, cell, record, structure, pattern, map, whole
+    path: str = ""  # its place in the model, where one is known; two layers of one name differ in it
 
 
 @dataclass(frozen=True, slots=True)

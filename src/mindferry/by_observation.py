@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .apis import SOURCES
 from .artifacts import STATE, Comparison, Finding
 from .config import Train
+from .errors import OtherNetworkError
 from .files import complete_or_absent
 from .observation import Observation, load_observation
 from .observe.use import Comparable, comparables, training_of
@@ -58,17 +59,18 @@ def outside_of_run(output: Path, found: list[Finding]) -> list[Finding]:
 def verify_networks(converted: Path, observation: Observation, show: Show) -> NetworksCompared:
     """The networks that the run built, on the inputs that it gave them, with the weights that it left them."""
     from .frameworks.process import WorkerError
-    from .verify.run import verify
-    from .verify.settings import settings
 
     results, compared = [], []
     with tempfile.TemporaryDirectory(prefix="mindferry-observed-") as folder:
         found, missing = comparables(observation, archive_of(converted), Path(folder))
         for each in found:
-            asked = settings(converted, model=each.model, inputs=each.inputs, weights=each.weights)
             try:
-                results.append(as_the_run_reached(verify(asked, show), observation))
-                compared.append(each)
+                fitting, result = _verify_fitting(converted, each, show)
+                results.append(as_the_run_reached(result, observation))
+                compared.append(fitting)
+            except OtherNetworkError:
+                why = "the script changed its layers after it was made, and no function of the project makes it so"
+                missing.append(f"{each.network.name}: {why}")
             except WorkerError as error:
                 if error.framework not in SOURCES:
                     raise
@@ -76,6 +78,20 @@ def verify_networks(converted: Path, observation: Observation, show: Show) -> Ne
                 missing.append(f"{each.network.name}: the original can't build it outside of its script")
     whole = joined(compared, results, missing, observation.uncalled)
     return NetworksCompared(whole, tuple(compared), (*missing, *observation.uncalled))
+
+
+def _verify_fitting(converted: Path, each: Comparable, show: Show) -> tuple[Comparable, Comparison]:
+    """By the innermost call that makes the network as the run used it: a function may put other layers into what a class makes."""
+    from .verify.run import verify
+    from .verify.settings import settings
+
+    for model in (each.model, *each.around):
+        asked = settings(converted, model=model, inputs=each.inputs, weights=each.weights)
+        try:
+            return replace(each, model=model), verify(asked, show)
+        except OtherNetworkError as error:
+            refusal = error
+    raise refusal
 
 
 def observed_training(converted: Path, steps: int = 20, tolerance: float = 1e-3) -> Train | None:

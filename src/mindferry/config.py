@@ -81,7 +81,7 @@ def read_config(project: Path) -> Config:
     """The project's mindferry.toml, or the defaults if it has none."""
     path = (project if project.is_dir() else project.parent) / NAME
     if not path.is_file():
-        if path.exists():
+        if path.exists() or path.is_symlink():  # a link that leads nowhere is a mistake, not a project without settings
             raise MindferryError(f"{path} is no file; mend it or move it away")
         return Config()
     try:
@@ -106,7 +106,9 @@ def _as_float(value: int) -> float:
 def _section(path: Path, name: str, kind: type, values: Any) -> Any:
     known = {_SPELLED.get(field.name, field.name): field for field in fields(kind)}
     chosen = {}
-    for key, value in values.items() if isinstance(values, dict) else [("", values)]:
+    if not isinstance(values, dict):
+        raise MindferryError(f"{path}: {name} has to be one section, [{name}]")
+    for key, value in values.items():
         if key not in known:
             raise MindferryError(f"{path}: no key {brief(repr(key))} in [{name}]; there are {', '.join(known)}")
         default = known[key].default

@@ -9,6 +9,10 @@ class MindferryError(Exception):
     keeps_lines = False  # True: the message has further lines, such as the last ones of a log
 
 
+class OtherNetworkError(MindferryError):
+    """A call makes something else than the network that was asked for: its weights do not fit, or it is no network."""
+
+
 def printable(text: str, keeps_lines: bool = False) -> str:
     """Text for a terminal: what a hostile file name does there (escape codes, line breaks) is spelled out instead."""
     if text.isprintable():

@@ -297,6 +297,14 @@ MF233 = Code(
     "Neither script trains, and a number that the original prints whatever its seeds is another in the conversion.",
     "See `mindferry verify`, which shows the first module that differs on the same inputs; then what the script does around it.",
 )
+MF234 = Code(
+    "MF234",
+    Severity.ERROR,
+    "The converted script trains at another rate",
+    "Both scripts run by themselves, and at some step the learning rate of the conversion is one that the original, whatever its seeds, "
+    "does not have there.",
+    "Compare what makes and steps the schedule in both scripts: its milestones, and whether it goes by steps or by epochs.",
+)
 MF250 = Code(
     "MF250",
     Severity.WARNING,

@@ -66,6 +66,15 @@ def test_a_broken_mindferry_toml(tmp_path: Path) -> None:
     (tmp_path / "p/a.py").write_text("import torch\n")
     (tmp_path / "p/mindferry.toml").write_text("[verfy]\nmodel = 1\n")
     assert "no section [verfy]" in refused(run("convert", tmp_path / "p", "-o", tmp_path / "out"))
+    (tmp_path / "p/mindferry.toml").write_text('[[convert]]\nexclude = ["a"]\n')
+    assert "has to be one section" in refused(run("convert", tmp_path / "p", "-o", tmp_path / "out"))
+
+
+@pytest.mark.parametrize("leads_to", ["mindferry.toml", "gone.toml"])
+def test_a_mindferry_toml_that_is_a_link_to_nothing_is_not_passed_over(leads_to: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import torch\n")
+    (tmp_path / "mindferry.toml").symlink_to(leads_to)
+    assert "is no file" in refused(run("convert", tmp_path, "-o", tmp_path / "out"))
 
 
 @pytest.mark.parametrize("command", ["convert", "migrate"])

@@ -56,6 +56,34 @@ def run():
         found.append(plain(getattr(each.unsqueeze(0), "x", each)))
     return found
 """,
+    "a mode that any variable holds, of things that train": """
+class Agent:
+    def train(self, rounds):
+        return rounds + 1
+
+class Loop:
+    def __init__(self, trained):
+        self.trained = trained
+
+    def epoch(self, x, train, switch):
+        self.trained.train(train)
+        found = [plain(self.trained(x))]
+        for each in (self.trained,):
+            each.train(mode=switch)
+            found.append(each.training)
+        return found
+
+def modes_of(agent, learner, on):
+    agent.eval()
+    seen = [agent.training]
+    agent.train(on)
+    return [*seen, agent.training, learner.train(on)]
+
+def run():
+    made = {"net": torch.nn.BatchNorm1d(3)}
+    loop = Loop(made["net"])
+    return [loop.epoch(torch.tensor(X)[:, :3], each, not each) for each in (True, False)] + modes_of(made["net"], Agent(), True)
+""",
     "a named tuple's field": """
 def run():
     pair = Pair(torch.tensor(X), [3, 1])
@@ -224,7 +252,7 @@ def loss(x):
         "thing.to('meter')",
         "thing.scatter(xs, ys, s=3)",
         "thing.round(2)",
-        "thing.train(loader)",
+        "thing.train(3)",
     ],
 )
 def test_what_no_tensor_takes_stays_as_it_is(text: str) -> None:

@@ -154,3 +154,24 @@ def test_networks_come_along_by_any_name_and_transforms_stay_with_the_table(tmp_
         """,
     )
     assert said.splitlines() == ["[2, 5, 7] (2, 2) [0, 2]", "3.0"]
+
+
+def test_a_module_that_comes_along_keeps_its_name_and_mindspore_takes_another(tmp_path: Path) -> None:
+    install(tmp_path / "site", "torchvision", VISION)
+    text = "import torch\nfrom torchvision import ops\n\nKEEP = ops.keep\n\n\ndef half(x):\n    return torch.stack([x, x]).mean()\n"
+    settings = Settings(packages=("torchvision",), sites=(str(tmp_path / "site"),))
+    convert_project(project(tmp_path / "project", {"use.py": text}), tmp_path / "out", settings=settings)
+    said = run_without(
+        {"torchvision"}, tmp_path / "out", "import mindspore as ms, use; print(use.half(ms.Tensor([1.0, 2.0])))"
+    )
+    assert "1.5" in said
+
+
+def test_a_generator_tells_a_library_where_it_is(tmp_path: Path) -> None:
+    asks = "import torch\n\n\ndef place(generator):\n    torch.randn(2, generator=generator)\n    return generator.device.type\n"
+    text = "import torch\nfrom tinylib import place\n\n\ndef where():\n    return place(torch.Generator().manual_seed(3))\n"
+    settings = Settings(packages=("tinylib",), sites=(str(tmp_path / "site"),))
+    install(tmp_path / "site", "tinylib", {"__init__.py": asks})
+    made = project(tmp_path / "project", {"use.py": text})
+    convert_project(made, tmp_path / "out", settings=settings)
+    assert run_without({"tinylib"}, tmp_path / "out", "import use; print(use.where())").strip() == "cpu"

@@ -302,7 +302,7 @@ net = Net()
         ("x = x.relu()", ""),
         ("x = helper(x)", ""),
         ("x = odd(x)", "`if "),
-        ("self.calls += 1", "self.calls"),
+        ("self.calls += 1", "keeps something"),
         ("print(x.shape)", "print"),
         ("x = x * float(x.max().item())", "item"),
         ("import math", "`import`"),

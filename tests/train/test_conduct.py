@@ -23,6 +23,7 @@ from mindferry.train.conduct import (
 from mindferry.train.exchange import Exchange
 
 LINE = "epoch 0: loss 1.0989, accuracy 0.350"
+WEIGHT = np.linspace(0.1, 0.9, 8, dtype=np.float32)
 
 
 @pytest.mark.parametrize(
@@ -94,3 +95,21 @@ def test_a_saved_tensor_that_is_another_is_listed(tmp_path: Path, apart: float, 
     found = list(other_saves(exchange, [1e-5]))
     assert found == (["checkpoints: net.a is another tensor in what the script saves"] if is_listed else [])
     assert list(other_saves(exchange, [1e-2])) == []  # the weights themselves have parted
+
+
+@pytest.mark.parametrize(
+    ("ours", "told"),
+    [
+        ({"net": {"a": WEIGHT}, "epoch": 3, "best": 0.5001, "time": 7.0}, ""),
+        ({"net": {"a": WEIGHT}, "epoch": 2, "best": 0.5, "time": 1.0}, "epoch is 3 in what the original saves, 2 here"),
+        ({"net": {"a": WEIGHT}, "best": 0.5}, "the original saves epoch, and the conversion does not"),
+        ({"net": {}, "epoch": 3, "best": 0.5}, "net holds tensors in what the original saves, and none here"),
+        ([{"name": "a", "data": WEIGHT}], ""),  # another kind of file, with no such entries
+    ],
+)
+def test_numbers_and_empty_parts_of_a_checkpoint_are_told(tmp_path: Path, ours: object, told: str) -> None:
+    exchange = Exchange(tmp_path)
+    theirs = {"net": {"a": WEIGHT}, "epoch": 3, "best": 0.5, "time": 1.0}
+    for name, held in ((SAVED, theirs), (OURS, ours)):
+        Saves(exchange, name).keep(dict(saved_tensors(held, "dtype")), held)
+    assert list(other_saves(exchange, [1e-5])) == ([f"checkpoints: {told}"] if told else [])

@@ -75,7 +75,7 @@ def test_the_first_error_is_named_with_file_line_and_cause(tmp_path: Path) -> No
 
 def test_weights_that_never_change_are_told_by_their_losses(tmp_path: Path) -> None:
     script = SCRIPT.format(layer="nn.Identity()").replace("torch.randint(0, 3, (48,))", "torch.ones(48).long()")
-    done = run(tmp_path, script, ("lr=0.1", "lr=0.0"))
+    done = run(tmp_path, script, ("opt(grads)", "opt(tuple(each * 0 for each in grads))"))
     assert not done.passed and done.finding is not None and "outside of the band" in done.finding.message
 
 
@@ -167,10 +167,14 @@ def test_a_run_without_steps_or_with_losses_that_are_no_numbers_does_not_speak_o
 
 
 CACHING = """import os
+import sys
 import torch
 
-if os.path.exists("cache.pt"):
+HERE = os.path.dirname(os.path.abspath(sys.argv[0]))
+LAST = os.path.join(HERE, "runs", "last.pt")
+if os.path.exists("cache.pt") or os.path.exists(LAST):
     raise SystemExit("the cache is there already")
+torch.save({"x": torch.ones(2)}, LAST)
 torch.save({"x": torch.ones(2)}, "cache.pt")
 os.mkdir("made")
 open("made/log.txt", "w").write("made")
@@ -190,14 +194,17 @@ def test_later_runs_begin_as_the_observed_one_began(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
     (project / "train.py").write_text(CACHING)
+    (project / "runs").mkdir()
+    (project / "runs" / "readme.txt").write_text("what was trained")
     with scratch_folder() as scratch:
         seen = observe(project, [["python", "train.py"]], scratch).observation
-    assert (project / "cache.pt").exists() and seen.written == ("cache.pt", "made", "made/log.txt")
+    assert (project / "cache.pt").exists() and seen.written == ("cache.pt", "made", "made/log.txt", "runs/last.pt")
     convert_project(project, tmp_path / "out", observation=seen)
     assert not (tmp_path / "out/cache.pt").exists()
     curves = train_side_by_side(tmp_path / "out", Train("train.py", steps=2), without=seen.written)
     done = run_plain(project, tmp_path / "out", [["python", "train.py"]], seeds=1, most=1, without=seen.written)
     assert curves.passed and done.passed and len(done.losses) == 2
+    assert not any((tmp_path / "out").rglob("*.ckpt"))  # the conversion's first run at home begins there, too
 
 
 def test_a_long_output_is_read_back(tmp_path: Path) -> None:
@@ -224,3 +231,18 @@ def test_one_run_outside_of_the_band_is_chance_where_two_more_lie_in_it() -> Non
     assert not told.passed and _by_chance(told, [near, far], seeds) is told
     chance = _by_chance(told, [near, near], seeds)
     assert chance.passed and chance.left_band == 1 and "in 2 of 3 runs" in plain_summary(chance)
+
+
+def at_rates(*rates: float) -> Run:
+    steps = [{"loss": 1.0, "lr": rate} for rate in rates]
+    return Run(("python", "train.py"), 0, "itself", 1.0, "", ({"steps": steps, "pid": 1},), Path())
+
+
+def test_a_rate_that_falls_later_is_found_whatever_the_losses_say() -> None:
+    falls = at_rates(0.1, 0.1, 0.1, 0.01, 0.01)
+    told = judge(at_rates(0.1, 0.1, 0.1, 0.1, 0.1), [falls, falls]).finding
+    assert told is not None and told.message == "step 5: a learning rate of 0.1, where the original has 0.01"
+    assert judge(at_rates(0.1, 0.1, 0.01, 0.01, 0.01), [falls, falls]).finding is None  # it tells that of the next step
+    by_chance = at_rates(0.1, 0.1, 0.1, 0.1, 0.05)
+    assert judge(at_rates(0.1, 0.1, 0.1, 0.1, 0.02), [falls, by_chance]).finding is None
+    assert judge(at_rates(*[float("nan")] * 5), [falls, falls]).finding is None

@@ -98,6 +98,34 @@ def test_what_distributions_and_unseeded_generators_draw_is_shared(tmp_path: Pat
     assert (curves.passed, curves.first_difference) == (True, "")
 
 
+PASSING = """
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.kept = nn.Linear(4, 6), [nn.Linear(6, 6), nn.Conv1d(3, 3, 1)]
+    def forward(self, x):
+        h = torch.tanh(self.kept[0](self.fc(x)))
+        h = self.kept[1](h.view(-1, 3, 2)).reshape(-1, 6)
+        return nn.LayerNorm(3)(nn.Linear(6, 3)(h))
+net = Net()
+opt = torch.optim.Adam(net.parameters(), lr=0.05)
+for step in range(4):
+    loss = ((net(torch.randn(5, 4)) - 1) ** 2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""
+
+
+def test_layers_that_a_network_makes_when_it_is_called_or_does_not_register_begin_alike(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "train.py").write_text(PASSING)
+    convert_project(tmp_path / "source", tmp_path / "output")
+    curves = train_side_by_side(tmp_path / "output", Train("train.py", (), 4, 1e-4))
+    assert (curves.passed, curves.first_difference, curves.unmatched) == (True, "", ())
+    assert "Net" in curves.networks
+
+
 LAYER_KEPT = """
 import torch
 from torch import nn
@@ -126,6 +154,50 @@ def test_a_layer_that_a_constructor_copies_and_a_tied_weight_have_their_twins(tm
     convert_project(tmp_path / "source", tmp_path / "output")
     curves = train_side_by_side(tmp_path / "output", Train("train.py", (), 3, 1e-5))
     assert curves.passed and curves.unmatched == () and curves.networks == ("Net",), curves
+
+
+PART_COPIED = """
+import copy
+import torch
+from torch import nn
+class Branch(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.fc = nn.Linear(4, 6), nn.Linear(6, 3)
+    def forward(self, x):
+        return self.fc(torch.tanh(self.body(x)))
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left, self.right = Branch(), Branch()
+        self.left.fc = nn.Linear(6, 5)
+        self.right.fc = nn.Linear(6, 5)
+        self.slow = copy.deepcopy(self.left)
+        for one, other in zip(self.left.parameters(), self.slow.parameters()):
+            other.data.copy_(one.data)
+            other.requires_grad = False
+        self.register_buffer("seen", torch.ones(5))
+    def forward(self, x):
+        with torch.no_grad():
+            for one, other in zip(self.left.parameters(), self.slow.parameters()):
+                other.data = other.data * 0.9 + one.data * 0.1
+        return self.left(x) - self.slow(x) + self.right(x) * self.seen
+torch.manual_seed(1)
+net = Net()
+optimizer = torch.optim.Adam([p for p in net.parameters() if p.requires_grad], lr=0.01)
+for step in range(3):
+    loss = net(torch.randn(5, 4)).square().mean()
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
+
+
+def test_a_part_that_a_constructor_copies_and_layers_that_are_put_in_later_have_their_twins(tmp_path: Path) -> None:
+    """The network is met when it is whole. Two layers that were put in under one name are told apart by where they stand."""
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "train.py").write_text(PART_COPIED)
+    convert_project(tmp_path / "source", tmp_path / "output")
+    curves = train_side_by_side(tmp_path / "output", Train("train.py", (), 3, 1e-5))
+    assert curves.passed and curves.unmatched == () and curves.updates == 12, curves
 
 
 def test_another_learning_rate_is_found_at_the_second_step_and_a_parameter_is_named(tmp_path: Path) -> None:

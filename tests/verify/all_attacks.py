@@ -15,10 +15,11 @@ from pathlib import Path
 from . import command_attacks
 from .command_attacks import COMMAND_ATTACKS
 from .faults import Kept, names_of, run_case
+from .later_attacks import LATER_ATTACKS
 from .loop_attacks import LOOP_ATTACKS, TRAINER_ATTACKS
 from .separate import Separate
 
-PROJECTS = (*COMMAND_ATTACKS, *LOOP_ATTACKS, *TRAINER_ATTACKS)
+PROJECTS = (*COMMAND_ATTACKS, *LOOP_ATTACKS, *TRAINER_ATTACKS, *LATER_ATTACKS)
 
 
 def run(kept: Kept, part: int, of: int) -> None:

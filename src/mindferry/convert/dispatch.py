@@ -13,8 +13,6 @@ from ..apis._lookup import rule_of
 from ..apis.quirks import applies
 from ..apis.torch._members import member
 from ..read.call_results import FOREIGN
-from ..read.infer import Reading
-from ..read.networks import is_mode_call
 from ..read.selections import is_selected
 from ..read.tensor_words import meets_tensors
 from ..read.types import Type
@@ -56,7 +54,7 @@ TAKES_TEXT = frozenset("to type norm cuda add_module register_buffer register_pa
     "get_buffer",
 }
 TAKES_FUNCTIONS = frozenset("apply register_hook".split())
-NOT_NETWORKS = ("train", "fit", "run", "learn", "engine", "agent", "solver")
+NOT_MODES = frozenset(PLAIN) - {"bool"} | {"instance", "batch", "ndarray"}  # `trainer.train(epoch)`
 # What layers of torch's have, and MindSpore's call otherwise or keep elsewhere.
 SHAPES = frozenset("shape size dim ndim squeeze view reshape permute transpose t flatten unsqueeze".split())
 FACES = frozenset(
@@ -247,10 +245,11 @@ def _speaks_for_torch(node: ast.Call, name: str, context: Context) -> bool:
             return True
         case "type":
             return _names_type(node, context)
-        case "to":
+        case "to" | "eval":
             return True
-        case "train" | "eval":
-            return _may_be_network(node, name, context)
+        case "train":  # a trainer's own is found by the run
+            given = (*node.args, *(each.value for each in node.keywords))
+            return all(context.reading.type(each).kind not in NOT_MODES for each in given)
         case "forward":
             return bool(node.args)
         case "cross":
@@ -261,25 +260,6 @@ def _speaks_for_torch(node: ast.Call, name: str, context: Context) -> bool:
 def _names_type(node: ast.Call, context: Context) -> bool:
     kinds = [context.reading.type(each) for each in node.args]
     return any(context.framework.has(kind.qual) or kind.kind == "method" for kind in kinds)
-
-
-def _may_be_network(node: ast.Call, name: str, context: Context) -> bool:
-    """`thing.eval()`, unless the project has something else that trains or evaluates."""
-    assert isinstance(node.func, ast.Attribute)
-    if not is_mode_call(node):
-        return False
-    text = context.source.text(node.func.value).lower()
-    if any(word in text for word in NOT_NETWORKS):
-        return False
-    symbols, known = context.reading.symbols, context.reading.once(_known_methods)
-    if name not in known:
-        known[name] = any(not symbols.is_module(qual) for qual in symbols.classes.with_method(name))
-    return not known[name]
-
-
-def _known_methods(reading: Reading) -> dict[str, bool]:
-    """Whether something of the project that is no network has a method of that name, as far as it was asked."""
-    return {}
 
 
 class _DryWriter:

@@ -16,11 +16,12 @@ from ..read.framework import Framework
 from ..read.infer import Reading
 from ..read.source import Source
 from ..read.uses import Use, Uses
-from ..read.walk import forget_nodes
+from ..read.walk import forget_nodes, walk_again
 from .plan import Found, Record, Text
 from .settings import Settings
 
 T = TypeVar("T")
+N = TypeVar("N", bound=ast.AST)
 
 
 @dataclass(frozen=True)
@@ -138,12 +139,25 @@ class Facts:
 
     def _bound_again(self, name: str, outer: ast.AST) -> tuple[list[ast.Name], int, int]:
         """The places where changes in place bind it, and which of them lie in `outer`: from the first, up to the last."""
-        again, start = self.derived(bound_again).get(name, []), self.source.start
+        again, start = self.derived(BoundAgain).names.get(name, []), self.source.start
         if not again or outer is self.source.tree:
             return again, 0, len(again)
         ends = start(outer), self.source.end(outer)
         first, last = (bisect.bisect_left(again, place, key=start) for place in ends)
         return again, first, last
+
+    def as_read(self, node: N) -> N | ast.Assign:
+        """`x = x.add_(1)` for a statement `x.add_(1)` that binds the name again; anything else as it is."""
+        return self.derived(BoundAgain).statements.get(node, node)
+
+    def stores_in(self, node: ast.AST) -> Iterator[ast.Name]:
+        """Names that get a value in it; `name.add_(1)` is one of the places."""
+        again = self.derived(BoundAgain).statements
+        for each in walk_again(node):
+            if type(each) is ast.Name and type(each.ctx) is ast.Store:
+                yield each
+            elif each in again:
+                yield from (name for name in again[each].targets[-1:] if isinstance(name, ast.Name))
 
     def found(
         self, node: ast.AST, code: Code, message: str, advice: str = "", severity: str = "", rule: str = ""
@@ -190,9 +204,12 @@ class OriginalTexts:
         return qual
 
 
-def bound_again(facts: Facts) -> dict[str, list[ast.Name]]:
-    """Names, none of the text's own, that changes in place bind again, in order: `fixers/in_place` fills this in."""
-    return {}
+class BoundAgain:
+    """What changes in place bind again: `fixers/in_place` fills this in. No node of it stands in the tree."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.names: dict[str, list[ast.Name]] = {}  # in the order of the text
+        self.statements: dict[ast.AST, ast.Assign] = {}  # as what such a statement is read; its last target is the name
 
 
 def _calls_by_api(facts: Facts) -> dict[str, list[tuple[int, ast.Call]]]:

@@ -43,6 +43,7 @@ from .brought_libraries import (
     plain_files,
     with_applications,
 )
+from .changes_between_steps import changes_of_project
 from .code_words import Text
 from .fixers import FIXERS
 from .from_observation import with_refusal
@@ -124,6 +125,8 @@ def convert_project(
         settings = replace(settings, has_exact_optimizers=not needs_helpers(_texts(layout, sources)))
     if not settings.packages and has_plain_datasets(_texts(layout, sources)):
         settings = replace(settings, has_plain_datasets=True)
+    if settings.jit or settings.jit_auto:
+        settings = replace(settings, changes=changes_of_project(_texts(layout, sources)))
     layout, applications = with_applications(layout, settings)
     libraries = bring_libraries(layout, settings, observation)
     inputs = digest_of(libraries, inputs_digest(layout, settings))

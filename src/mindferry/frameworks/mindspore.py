@@ -18,6 +18,7 @@ from ..verify.reach import Reach
 from ..verify.state import unsearched_objects
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
+from ..verify.turned_settings import turnable, turned
 from . import mindspore_session
 from .mindspore_beside import beside_forward
 from .mindspore_conduct import check_judge, is_own, looks_at_judge, other_defaults, other_surroundings
@@ -34,7 +35,15 @@ from .mindspore_session import Session
 from .mindspore_state import State, restore, state_of
 from .mindspore_steps import mixed, moving_rates, step, train
 from .mindspore_tensors import as_numpy, is_tensor
-from .mindspore_weights import Buffers, compare_initial, initial_buffers, load_weights, other_draws, other_starts
+from .mindspore_weights import (
+    Buffers,
+    compare_initial,
+    initial_buffers,
+    load_weights,
+    other_draws,
+    other_order,
+    other_starts,
+)
 from .named_in_code import MODE, names_any
 from .requests import (
     CellRequest,
@@ -64,7 +73,9 @@ def compare(request: CompareRequest, link: Link) -> Measured:
         initial = link.state["initial"] = initial_buffers(link.state["cell"])
     loss, optimizer = (find(name) if name else None for name in (request.loss, request.optimizer))
     cell, modes = link.state["cell"], list(request.modes)
-    return against(cell, golden, modes, loss, optimizer, link.doing, initial, link.state.setdefault("names", {}))
+    names = link.state.setdefault("names", {})
+    with turned(cell.cells_and_names(), request.turned):
+        return against(cell, golden, modes, loss, optimizer, link.doing, initial, names)
 
 
 def predict(request: PredictRequest, link: Link) -> Found:
@@ -210,6 +221,7 @@ def against(
         *other_errors(found.reach, golden),
         *kept_in_modules(found.reach),
         *beside_forward(cell, golden, found.reach, initial),
+        *other_order(cell, golden, names),
     ]
     classes = {path: type(each).__name__ for path, each in cell.cells_and_names()}
     settings = {path: small_settings(each) for path, each in cell.cells_and_names()}
@@ -221,6 +233,7 @@ def against(
         found.is_spoilt,
         {path: each for path, each in settings.items() if each},
         found.keeps_state,
+        turnable(((path, each) for path, each in cell.cells_and_names() if is_own(each)), golden.attributes),
     )
 
 

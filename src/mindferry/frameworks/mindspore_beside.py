@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..verify.beside import argument_names, methods_beside, plain_properties
+from ..verify.beside import argument_names, methods_beside, plain_properties, special_methods
 from ..verify.golden import Golden
 from ..verify.reach import Reach
 from ..verify.structure import are_close
+from ..verify.surroundings import plain_defaults
 from .mindspore_conduct import is_own
 from .mindspore_weights import TABLE, Buffers
 from .requests import Shortfall
@@ -26,6 +27,33 @@ def beside_forward(cell: Cell, golden: Golden, reach: Reach, initial: Buffers) -
     yield from _properties(own, golden)
     yield from _tables(golden, initial)
     yield from _borders(golden, reach)
+    yield from _special_methods(own, golden, reach)
+    yield from _constructors(own, golden)
+    for path in golden.beside.get("checkpoint hooks", ()):
+        why = "the reference's own code has a hook on what is saved or loaded there, and no checkpoint was compared"
+        yield Shortfall("checkpoint", path, "not reached", why)
+
+
+def _special_methods(own: dict[str, Cell], golden: Golden, reach: Reach) -> Iterator[Shortfall]:
+    """What says the same on both sides does the same there; what ran was compared."""
+    ran = {code.co_qualname for code in reach.lines}
+    for path, theirs in golden.beside.get("special", {}).items():
+        kind = type(own[path]) if path in own else object
+        ours = special_methods(kind, "mindspore.")
+        for name in dict.fromkeys((*theirs, *ours)):
+            if theirs.get(name) != ours.get(name) and f"{kind.__qualname__}.{name}" not in ran:
+                why = "it is written otherwise on the two sides, and forward does not call it"
+                yield Shortfall("method", f"{kind.__name__}.{name}", "not reached", why)
+
+
+def _constructors(own: dict[str, Cell], golden: Golden) -> Iterator[Shortfall]:
+    """Whoever makes such a network without naming the argument gets another one."""
+    for path, theirs in golden.beside.get("makers", {}).items():
+        ours = plain_defaults(type(own[path]).__init__) if path in own else {}
+        for name in theirs.keys() & ours.keys():
+            if theirs[name] != ours[name] and not are_close(theirs[name], ours[name]):
+                why = f"its constructor takes {theirs[name]!r} for {name} by default in torch, {ours[name]!r} in MindSpore"
+                yield Shortfall("module", path or "the network", "not comparable", why)
 
 
 def _borders(golden: Golden, reach: Reach) -> Iterator[Shortfall]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +15,7 @@ from ..verify.compare import distance
 from ..verify.golden import CallRecord, Golden, ModeRecord
 from ..verify.nesting import tensors_at
 from ..verify.outside import kept_outside, moved
+from ..verify.seeding import host_state
 from ..verify.structure import are_close
 from ..verify.surroundings import plain_defaults
 from .mindspore_state import framework_names
@@ -136,6 +138,17 @@ def other_containers(reshaped: list[str], record: ModeRecord) -> Iterator[Shortf
             yield Shortfall(
                 "input", name, "not comparable", f"{who} alone adds something to it, or takes something out"
             )
+
+
+@contextlib.contextmanager
+def host_draws(record: ModeRecord, mode: str, shortfalls: list[Shortfall]) -> Iterator[None]:
+    """Numbers of Python's or numpy's that the conversion alone draws: whatever is drawn after them comes out otherwise."""
+    before = host_state()
+    yield
+    is_drawing = record.draws_outside or record.masks or record.draws or record.is_random
+    if not is_drawing and before != host_state():
+        why = "the conversion draws from Python's or numpy's random numbers, and the reference draws none"
+        shortfalls.append(Shortfall("random", mode, "not comparable", why))
 
 
 def other_arguments(record: CallRecord, cell: Cell, args: Any, kwargs: dict[str, Any]) -> Iterator[str]:

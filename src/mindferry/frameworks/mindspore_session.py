@@ -19,6 +19,7 @@ from ..verify.reach import Reach
 from ..verify.seeding import seeded
 from ..verify.structure import call_name, compare_structure
 from .mindspore_conduct import (
+    host_draws,
     is_library,
     moved_outside,
     new_caches,
@@ -296,7 +297,7 @@ class Session:
                 handles.append(cell.register_forward_pre_hook(partial(before, path), with_kwargs=True))
                 handles.append(cell.register_forward_hook(partial(after, path)))
             try:
-                with reach or contextlib.nullcontext():
+                with host_draws(self.record, self.mode, self.shortfalls), reach or contextlib.nullcontext():
                     yield
             finally:
                 for handle in handles:
@@ -461,8 +462,7 @@ class Session:
             self.record.structure, output, is_tensor, is_compiled=self.mode == "jit"
         )
         for way, problem in problems:
-            name = f"output {way}".strip()
-            at = CallRecord(name, 0, "", ())
+            at = CallRecord(f"output {way}".strip(), 0, "", ())
             self._add("whole", "network", at, "", (), float("inf"), float("nan"), problem)
         self.shortfalls += shortfalls
 

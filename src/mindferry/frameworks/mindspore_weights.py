@@ -177,6 +177,23 @@ def other_draws(golden: Golden, initial: Buffers, names: dict[str, str]) -> Iter
             yield Shortfall("parameter", name, "not comparable", f"{told}: training from the start goes other ways")
 
 
+def other_order(cell: Cell, golden: Golden, names: dict[str, str]) -> Iterator[Shortfall]:
+    """Trained parameters in another order: slices of it, groups of an optimizer and its saved state go by that."""
+    sources = {target: source for source, target in reversed(names.items())}
+    ours = [sources[each.name] for each in cell.trainable_params() if each.name in sources]
+    theirs = [name for name in golden.trainable if name in set(ours)]
+    ours = [name for name in ours if name in set(theirs)]
+    first = next(((one, other) for one, other in zip(theirs, ours, strict=False) if one != other), None)
+    if first is not None:
+        why = f"where torch's parameters() has {first[0]}, the conversion has {first[1]}: what goes by their order goes otherwise"
+        yield Shortfall("parameter", "their order", "not comparable", why)
+
+
+def starts_otherwise(theirs: Array, ours: Array) -> str:
+    """How the first values of one parameter differ on the two sides, where that is no chance; "" if they do not."""
+    return drawn_otherwise(drawn(sample(theirs)), drawn(sample(ours))) if theirs.size == ours.size > 1 else ""
+
+
 def unfold_weight_norm(gradient: Array, g: Array, v: Array) -> tuple[Array, Array]:
     """The gradients of weight = g * v / |v| with respect to g and v."""
     import numpy as np

@@ -67,7 +67,7 @@ def listed(folder: Path, prefix: str = "") -> Iterator[str]:
             yield from listed(entry, f"{prefix}{entry.name}/")
 
 
-def link_entries(folder: Path | None, into: Path, is_code_wanted: bool = True, without: Collection[str] = ()) -> None:
+def link_entries(folder: Path | None, into: Path, is_code_wanted: bool = True) -> None:
     """Links to what `folder` holds and `into` does not; a crowded folder, such as /tmp, not beyond its first entries."""
     try:
         entries = sorted(folder.iterdir()) if folder is not None else []
@@ -75,8 +75,7 @@ def link_entries(folder: Path | None, into: Path, is_code_wanted: bool = True, w
         return
     for entry in entries[:CROWDED]:
         place = into / entry.name
-        is_wanted = entry.name not in without and (is_code_wanted or entry.suffix not in CODE)
-        if is_wanted and not os.path.lexists(place):
+        if (is_code_wanted or entry.suffix not in CODE) and not os.path.lexists(place):
             place.symlink_to(entry)
 
 

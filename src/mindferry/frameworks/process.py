@@ -33,14 +33,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from ..as_json import build
-from ..errors import MindferryError
+from ..errors import MindferryError, OtherNetworkError
 from .mirror import link_entries
 from .remains import MARK, end_marked, new_scratch
 from .worker import Json, Link, answer_type, fields
@@ -80,7 +80,6 @@ class Worker:
         silence: float = SILENCE,
         environment: Mapping[str, str] | None = None,
         reference: Path | None = None,
-        without: Collection[str] = (),
     ) -> None:
         if importlib.util.find_spec(framework) is None:
             wanted = "tensorflow-cpu keras" if framework == "tensorflow" else f"'mindferry[{framework}]'"
@@ -88,7 +87,6 @@ class Worker:
         self.framework, self.silence = framework, silence
         self.project = project.resolve() if project is not None else None
         self.reference = reference.resolve() if reference is not None else self.project
-        self.without = frozenset(without)  # files of the project that the script must not find
         self.scratch = new_scratch()
         self._log = self.scratch / "log"
         self._doing, self._buffer, self._function = "", b"", ""
@@ -101,7 +99,7 @@ class Worker:
         cwd = self.scratch / "place" / "near" / "cwd"
         cwd.mkdir(parents=True)
         for folder in dict.fromkeys((self.project, self.reference)):
-            link_entries(folder, cwd, is_code_wanted=folder == self.project, without=self.without)
+            link_entries(folder, cwd, is_code_wanted=folder == self.project)
         if self.reference is not None:
             link_entries(self.reference.parent, cwd.parent)  # ../data
             link_entries(self.reference.parent.parent, cwd.parent.parent)  # ../../data
@@ -156,7 +154,7 @@ class Worker:
                 if on_message is not None:
                     on_message(reply["message"])
             elif "refused" in reply:
-                raise MindferryError(reply["refused"])
+                raise (OtherNetworkError if reply["is_other"] else MindferryError)(reply["refused"])
             elif "error" in reply:
                 raise self._failure("error", reply["error"], reply["where"])
             else:

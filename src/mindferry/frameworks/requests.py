@@ -27,6 +27,7 @@ class RecordRequest:
     steps: int = 0
     variant: str = ""  # the inputs in another size: its description, from VariantsRequest
     is_rough: bool = False  # with MindSpore's own formula for tanh
+    turned: dict[str, float] = field(default_factory=dict)  # attribute -> the number that it holds meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class CompareRequest:
     loss: str = ""
     optimizer: str = ""
     is_kept: bool = False  # the cell of the last request will do; it was loaded with the same weights
+    turned: dict[str, float] = field(default_factory=dict)  # attribute -> the number that it holds meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ class Measured:
     is_spoilt: bool = False  # an operator failed: MindSpore computes wrong gradients from then on
     settings: dict[str, dict[str, float]] = field(default_factory=dict)  # path -> what is too small to show in a value
     keeps_state: bool = False  # a call leaves something behind here alone, and the reference was not called twice
+    turnable: dict[str, float] = field(default_factory=dict)  # attribute that both sides keep -> another number for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +185,7 @@ class Trained:
     printed: tuple[str, ...] = ()  # lines
     modes: tuple[str, ...] = ()  # in which networks were called: "Net in eval mode"
     loops: tuple[int, ...] = ()  # of each loop over a loader, which loader, in the order of their first loops
+    starts: tuple[str, ...] = ()  # parameters that the script itself starts otherwise than the reference
 
 
 @dataclass(frozen=True, slots=True)

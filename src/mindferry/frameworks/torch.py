@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..errors import MindferryError
+from ..errors import MindferryError, OtherNetworkError
 from ..verify.far_weights import all_variants, far_weights
-from ..verify.goldenfile import RecordError
+from ..verify.goldenfile import RecordError, UnfitError
 from ..verify.initial import initial_errors
 from ..verify.named import build, find, load_weights, make_inputs, shake, source_of
 from ..verify.nested_inputs import call
@@ -18,6 +18,7 @@ from ..verify.predict import batches, save
 from ..verify.surroundings import Starts, computed_buffers, starts_of
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
+from ..verify.turned_settings import turned
 from ..verify.variants import variants
 from .requests import (
     BuildRequest,
@@ -43,7 +44,7 @@ def record(request: RecordRequest, link: Link) -> None:
             link.state["model"], link.state["starts"] = made
         model, starts = link.state["model"], link.state["starts"]
         is_first = not (request.variant or request.weights)
-        with far_weights(model, request.variant):
+        with far_weights(model, request.variant), turned(model.named_modules(), request.turned):
             write(
                 model,
                 _inputs(request, model),
@@ -63,6 +64,8 @@ def record(request: RecordRequest, link: Link) -> None:
                 remake=lambda: build(request.model),
                 note=lambda run: link.doing(f"{run} on {', '.join(request.inputs)}"),
             )
+    except UnfitError as error:
+        raise OtherNetworkError(str(error)) from None
     except RecordError as error:
         raise MindferryError(str(error)) from None
 
@@ -71,13 +74,13 @@ def float32_errors(request: RecordRequest, link: Link) -> dict[str, float]:
     """In the worker, after `record` with the same request: how far torch's own float32 is off."""
     link.doing("the run in float64")
     model = link.state["model"]
-    with far_weights(model, request.variant):
+    with far_weights(model, request.variant), turned(model.named_modules(), request.turned):
         return measure_noise(model, _inputs(request, model), Path(request.golden), request.seed)
 
 
 def _inputs(request: RecordRequest, model: Any) -> list[tuple[str, Any]]:
     inputs = make_inputs(request.inputs, request.seed)
-    if not request.variant:
+    if not request.variant or request.turned:
         return inputs
     return next(given for group in all_variants(model, inputs) for said, given in group if said == request.variant)
 
@@ -165,7 +168,7 @@ def build_with_starts(spec: str, weights: str, seed: int, link: Link) -> tuple[A
     torch.manual_seed(seed)
     model = build(spec)
     if not isinstance(model, torch.nn.Module):
-        raise RecordError(f"{spec} gave a {type(model).__name__}, not a torch.nn.Module; check --model")
+        raise UnfitError(f"{spec} gave a {type(model).__name__}, not a torch.nn.Module; check --model")
     starts = starts_of(model, None if weights else lambda: build(spec))
     if weights:
         load_weights(model, weights)

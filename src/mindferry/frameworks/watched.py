@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import math
 import os
 import shutil
 import signal
@@ -72,6 +73,11 @@ class Run:
     @property
     def losses(self) -> tuple[float, ...]:
         return tuple(float(step["loss"]) for step in self.main.get("steps", []))
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """Of the first group of the optimizer that made each step; not a number where nothing tells it."""
+        return tuple(float(step.get("lr", math.nan)) for step in self.main.get("steps", []))
 
     @property
     def is_whole(self) -> bool:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from ..as_json import build
-from ..errors import MindferryError
+from ..errors import MindferryError, OtherNetworkError
 from .remains import MARK, end_marked
 
 Json = Any  # what json.dumps takes
@@ -137,7 +137,7 @@ def _answer(function: str, payload: Json, is_typed: bool, link: Link) -> dict[st
         run = getattr(importlib.import_module(module), name)
         return {"result": run(build(request_type(run), payload) if is_typed else payload, link)}
     except MindferryError as error:
-        return {"refused": str(error)}
+        return {"refused": str(error), "is_other": isinstance(error, OtherNetworkError)}
     except BaseException as error:
         traceback.print_exc()
         sys.stderr.flush()

@@ -38,6 +38,7 @@ class Comparable:
     model: str  # module:factory(arguments)
     inputs: tuple[str, ...]
     weights: str
+    around: tuple[str, ...] = ()  # calls around that one, innermost first: what they return may have other layers
 
 
 def training_of(command: Sequence[str], steps: int, tolerance: float = 1e-3) -> Train | None:
@@ -90,8 +91,8 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
     missing: list[str] = []
     root = Path(observation.project)
     for number, network in enumerate(observation.networks):
-        maker = next((each for each in network.makers if is_factory(each, root)), None)
-        if maker is None:
+        makers = [each for each in network.makers if is_factory(each, root)]
+        if not makers:
             missing.append(f"{network.name}: {_why_not(network, root)}")
             continue
         inputs = _inputs(network, archive, folder / str(number))
@@ -99,9 +100,9 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
             missing.append(f"{network.name}: its inputs are not plain arrays")
             continue
         weights = str(extract_part(archive, network.state, folder / str(number))) if network.state else ""
-        spec = f"{_module(maker)}:{maker.text}"
+        spec, *around = (f"{_module(maker)}:{maker.text}" for maker in makers)
         if spec not in {each.model for each in found}:
-            found.append(Comparable(network, spec, inputs, weights))
+            found.append(Comparable(network, spec, inputs, weights, tuple(around)))
     return found, missing
 
 

@@ -67,6 +67,9 @@ class Use(Enum):
     SELECTION = "selection"  # gives as many as there are, perhaps none
     SUM = "sum"  # adds up, perhaps nothing
     ARRANGES_MEMORY = "arranges memory"  # methods of layers, by their bare names
+    GIVES_VALUES = "gives values"  # parameters have other values afterwards; by bare names, like the next two
+    LEAVES_VALUES = "leaves values"  # named like a method that writes in place, and changes no values
+    STOPS_GRADIENTS = "stops gradients"
     CHECKS_INPUT = "checks input"  # the same: they raise or do nothing
     DRAWS_OPENLY = "draws by reset_parameters"  # the constructor calls this method of the object's
     DRAWS_PRIVATELY = "draws by _reset_parameters"

@@ -19,6 +19,7 @@ from typing import Any
 from .exchange import Exchange, sample
 
 SAVED, OURS = "saved", "ours-saved"
+ENTRY, FILLED = "entry:", "filled:"  # before the names of entries of a checkpoint that are no tensors
 MOST = 2000  # lines that are kept
 SHOWN = 100  # letters of a line
 SAVES = 20  # of which the tensors are kept
@@ -126,6 +127,20 @@ def is_of(package: str, frame: FrameType) -> bool:
     return package in str(frame.f_globals.get("__name__", "")).split(".")
 
 
+def is_being_made(kind: type, frame: FrameType | None) -> bool:
+    """Whether a network of this kind is under construction there: what it copies, loads or tries is a part of it, and is met with it."""
+    while frame is not None:
+        code = frame.f_code
+        if (
+            code.co_name == "__init__"
+            and code.co_argcount
+            and isinstance(frame.f_locals.get(code.co_varnames[0]), kind)
+        ):
+            return True
+        frame = frame.f_back
+    return False
+
+
 def called_in(name: str, is_training: bool) -> str:
     return f"{name} in {'train' if is_training else 'eval'} mode"
 
@@ -150,20 +165,44 @@ def saved_tensors(value: Any, read: str, way: str = "") -> Iterator[tuple[str, A
             yield from saved_tensors(each, read, f"{way}.{index}".lstrip("."))
 
 
+def _entries(tensors: Mapping[str, Any], held: Any) -> dict[str, Any]:
+    import numpy as np
+
+    found = {}
+    for name, value in held.items() if isinstance(held, Mapping) else ():
+        if isinstance(value, int | float) and not TIMED.search(str(name)):
+            found[f"{ENTRY}{name}"] = np.array([value], np.float64)
+        elif isinstance(value, Mapping | list | tuple):
+            found[f"{FILLED}{name}"] = np.array([any(way.startswith(f"{name}.") for way in tensors)], np.float64)
+    return found
+
+
+def _other_entries(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:
+    """Numbers in a checkpoint (an epoch, a best score), and parts of it that hold nothing here."""
+    for way in theirs.keys() & ours.keys():
+        one, other = float(theirs[way][0]), float(ours[way][0])
+        if way.startswith(ENTRY) and not _is_close(f"{one:g}", f"{other:g}"):
+            yield f"checkpoints: {way.removeprefix(ENTRY)} is {one:g} in what the original saves, {other:g} here"
+        elif way.startswith(FILLED) and one and not other:
+            yield f"checkpoints: {way.removeprefix(FILLED)} holds tensors in what the original saves, and none here"
+    has_entries = any(way.startswith((ENTRY, FILLED)) for way in ours)
+    for way in theirs.keys() - ours.keys() if has_entries else ():
+        if way.startswith(ENTRY):
+            yield f"checkpoints: the original saves {way.removeprefix(ENTRY)}, and the conversion does not"
+
+
 class Saves:
     """Writes down what a script saves, a file after another."""
 
     def __init__(self, exchange: Exchange, name: str) -> None:
         self._exchange, self._name, self._numbers = exchange, name, count()
 
-    def keep(self, tensors: Mapping[str, Any]) -> None:
-        """Arrays by their way."""
+    def keep(self, tensors: Mapping[str, Any], held: Any = None) -> None:
+        """Arrays by their way, and of the entries of what is saved those that are numbers, and whether the others hold tensors."""
         number = next(self._numbers)
         if number < SAVES:
-            self._exchange.write_step(
-                f"{self._name}-{number}",
-                {way: sample(array) for way, array in tensors.items() if array.dtype.kind == "f"},
-            )
+            arrays = {way: sample(array) for way, array in tensors.items() if array.dtype.kind == "f"}
+            self._exchange.write_step(f"{self._name}-{number}", arrays | _entries(tensors, held))
 
 
 def other_saves(exchange: Exchange, distances: Sequence[float]) -> Iterator[str]:
@@ -173,6 +212,8 @@ def other_saves(exchange: Exchange, distances: Sequence[float]) -> Iterator[str]
     allowed = max(LEAST, DRIFT * max(distances, default=0.0))
     for number in range(SAVES):
         theirs, ours = (exchange.read_step(f"{name}-{number}") for name in (SAVED, OURS))
+        yield from _other_entries(theirs, ours)
+        theirs, ours = ({way: each for way, each in side.items() if ":" not in way} for side in (theirs, ours))
         largest: dict[str, float] = {}
         for way, one in theirs.items():
             kind = way.rpartition(".")[2]

@@ -35,7 +35,12 @@ def replay(request: TrainRequest, link: Link) -> Trained:
             f"the converted {request.script} made no training step; was its loop converted? see `mindferry convert`"
         )
     return Trained(
-        tuple(player.steps), player.has_optimizer, tuple(printed), tuple(player.modes), tuple(player.loops.numbers)
+        tuple(player.steps),
+        player.has_optimizer,
+        tuple(printed),
+        tuple(player.modes),
+        tuple(player.loops.numbers),
+        tuple(player.networks.starts),
     )
 
 
@@ -99,6 +104,8 @@ class _Player:
         def call(cell: Any, *args: Any, **kwargs: Any) -> Any:
             is_update = is_optimizer(cell)
             if player.is_updating or (player.depth and not is_update):  # a network may train itself when it is called
+                if not player.is_updating:
+                    player.networks.meet_passing(cell)
                 return original(cell, *args, **kwargs)
             if is_update:
                 player.norm = _norm(args[0]) if args else float("nan")
@@ -131,7 +138,7 @@ class _Player:
             def save(value: Any, *args: Any, **kwargs: Any) -> Any:
                 if not nesting[0]:
                     held = value.parameters_dict() if isinstance(value, ms.nn.Cell) else value
-                    saves.keep({way: each.asnumpy() for way, each in saved_tensors(held, "asnumpy")})
+                    saves.keep({way: each.asnumpy() for way, each in saved_tensors(held, "asnumpy")}, held)
                 nesting[0] += 1
                 try:
                     return original(value, *args, **kwargs)

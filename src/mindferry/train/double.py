@@ -66,7 +66,7 @@ class _DoubleRecorder(Recorder):
             self.host.move_to(self.exchange.read_state(f"batch-{iteration}-{number}"))
             yield batch
 
-    def first_weights(self, module: Any) -> None:
+    def first_weights(self, module: Any, kind: str) -> None:
         import torch
 
         state = self.exchange.read_weights(len(self.roots))

@@ -8,10 +8,11 @@ import weakref
 from typing import Any
 
 from ..errors import MindferryError
+from ..frameworks.mindspore_weights import starts_otherwise
 from ..weights import load_torch_weights
 from ..weights.outcome import WeightsMismatchError
-from .conduct import is_of
-from .exchange import Exchange
+from .conduct import is_being_made, is_of
+from .exchange import PASSING, Exchange
 
 
 class Networks:
@@ -25,6 +26,7 @@ class Networks:
         self.cells: list[Any] = []  # weak references
         self.roots: dict[int, int] = {}  # network -> its twin's number
         self.is_meeting = False
+        self.starts: list[str] = []  # parameters that the script starts otherwise
 
     def install(self) -> None:
         import mindspore as ms
@@ -56,7 +58,10 @@ class Networks:
             return into(net, *args, **kwargs)
 
         def copied(value: Any, *args: Any, **kwargs: Any) -> Any:
-            is_network = isinstance(value, nn.Cell) and not is_of("ms_compat", sys._getframe(1))
+            caller = sys._getframe(1)
+            is_network = isinstance(value, nn.Cell) and not (
+                is_of("ms_compat", caller) or is_being_made(nn.Cell, caller)
+            )
             if is_network:
                 networks.meet(value)
             result = deepcopy(value, *args, **kwargs)
@@ -93,21 +98,29 @@ class Networks:
             if id(cell) not in inner and any(id(p) in wanted for p in cell.get_parameters()):
                 self.meet(cell, is_required=False)
 
-    def meet(self, cell: Any, is_required: bool = True) -> None:
+    def meet_passing(self, cell: Any) -> None:
+        """A layer that a network calls and does not own; the reference need not have one, where a helper is made of layers."""
+        self.meet(cell, is_required=False, is_passing=True)
+
+    def meet(self, cell: Any, is_required: bool = True, is_passing: bool = False) -> None:
+        from mindspore import nn
+
         parameters = {id(p) for p in cell.get_parameters()}
-        if parameters <= self.known:
+        if parameters <= self.known or is_being_made(nn.Cell, sys._getframe(1)):
             return
         self.is_meeting = True
         try:
-            self._find_twin(cell, parameters, is_required)
+            self._find_twin(cell, parameters, is_required, is_passing)
         finally:
             self.is_meeting = False
 
-    def _find_twin(self, cell: Any, parameters: set[int], is_required: bool) -> None:
+    def _find_twin(self, cell: Any, parameters: set[int], is_required: bool, is_passing: bool) -> None:
         error: WeightsMismatchError | None = None
-        for root in self._candidates(type(cell).__name__):
+        own = {name: each.asnumpy() for name, each in cell.parameters_and_names() if each.requires_grad}
+        for root in self._candidates(PASSING if is_passing else type(cell).__name__):
+            weights = self.exchange.read_weights(root)
             try:
-                report = load_torch_weights(cell, self.exchange.read_weights(root))
+                report = load_torch_weights(cell, weights)
             except WeightsMismatchError as mismatch:
                 error = error or mismatch
                 continue
@@ -118,8 +131,11 @@ class Networks:
                 name: each for path, part in parts for name, each in part.parameters_and_names(path, expand=False)
             }
             self.parameters |= {
-                f"{root}:{entry.source}": targets[entry.target] for entry in report.entries if entry.target in targets
+                f"{root}:{entry.source}": targets[entry.path] for entry in report.entries if entry.path in targets
             }
+            for entry in report.entries:
+                told = starts_otherwise(weights[entry.source], own[entry.path]) if entry.path in own else ""
+                self.starts += [f"first weights: {entry.source}: {told}"] if told else []
             self.taken.add(root)
             self.roots[id(cell)] = root
             self.known |= parameters
@@ -130,10 +146,12 @@ class Networks:
             )
 
     def _candidates(self, kind: str) -> list[int]:
-        """Networks of the reference that have no twin yet: those of the same class first."""
+        """Networks of the reference that have no twin yet: those of the same class first; of a passing layer, passing ones alone."""
         kinds = self.exchange.networks()
         free = [root for root in range(len(kinds)) if root not in self.taken]
-        return sorted(free, key=lambda root: kinds[root] != kind)
+        if kind == PASSING:
+            return [root for root in free if kinds[root] == PASSING]
+        return sorted(free, key=lambda root: (kinds[root] != kind, kinds[root] == PASSING))
 
 
 def is_optimizer(cell: Any) -> bool:

@@ -19,7 +19,7 @@ from pathlib import Path
 from ..apis import SOURCES, TITLES, framework
 from ..artifacts import Finding, PlainRun
 from ..errors import MindferryError
-from ..findings import MF230, MF231, MF232, MF233, Code
+from ..findings import MF230, MF231, MF232, MF233, MF234, Code
 from ..frameworks.mirror import mirror
 from ..frameworks.process import settings as framework_settings
 from ..frameworks.watched import TO_END, Run, Watch, joined, run_watched, scratch_folder
@@ -115,7 +115,8 @@ def _by_chance(told: PlainRun, others: Iterable[Run], runs: Sequence[Run]) -> Pl
 
 def is_suspect(ours: Run, runs: Sequence[Run]) -> bool:
     """Whether only the band speaks against the run: a few seeds may be too narrow a band."""
-    return judge(ours, runs).finding is not None and _failure(ours) is None and _other_ending(ours, runs) is None
+    told = judge(ours, runs).finding
+    return told is not None and told.code == MF232
 
 
 def judge(ours: Run, runs: Sequence[Run], seconds: float = 0.0) -> PlainRun:
@@ -126,6 +127,8 @@ def judge(ours: Run, runs: Sequence[Run], seconds: float = 0.0) -> PlainRun:
     finding = _failure(ours)
     if finding is None:
         finding = _other_ending(ours, runs)
+    if finding is None:
+        finding = _other_rates(ours, runs)
     if finding is None:
         outside, what = outside_band(ours.losses, seeds)
         finding = _finding(MF232, what) if what else None
@@ -223,6 +226,24 @@ def _other_ending(ours: Run, runs: Sequence[Run]) -> Finding | None:
         return _finding(MF231, f"the converted script made {made} training steps, the original {told}")
     if ours.ended != theirs.ended and theirs.ended in ("itself", "steps"):
         return _finding(MF231, f"the converted script ended by {ours.ended}, the original by {theirs.ended}")
+    return None
+
+
+def _other_rates(ours: Run, runs: Sequence[Run]) -> Finding | None:
+    """The learning rate at each step, where it is one whatever the seeds: losses of many steps hide a rate that falls later.
+
+    An optimizer of MindSpore's own tells the rate of the step that comes next.
+    """
+    rates = [run.rates for run in runs]
+    count = min(len(ours.rates), *map(len, rates))
+    for step in range(count):
+        same = {each[step] for each in rates}
+        near = {each for given in rates[:1] for each in given[max(0, step - 1) : step + 2]}
+        if len(same) == 1 and not any(math.isclose(ours.rates[step], each, rel_tol=1e-4) for each in near):
+            right = next(iter(same))
+            if math.isfinite(right) and math.isfinite(ours.rates[step]):
+                said = f"step {step + 1}: a learning rate of {ours.rates[step]:.4g}, where the original has {right:.4g}"
+                return _finding(MF234, said)
     return None
 
 

@@ -14,10 +14,12 @@ from ..frameworks.named_in_code import is_modal
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.watch.mindferry_watch.outer_steps import watch_steps
 from ..frameworks.worker import Link
-from .conduct import SAVED, Loops, Saves, called_in, is_of, listening, saved_tensors
-from .exchange import Exchange, leaves, sample
+from .conduct import SAVED, Loops, Saves, called_in, is_being_made, is_of, listening, saved_tensors
+from .exchange import PASSING, Exchange, leaves, sample
 from .randomness import FAMILY, METHODS, Draws, host_state, share_fresh_generators, standard_numbers, wrap
 from .script import EnoughSteps, run_script
+
+MOST_PASSING = 100_000_000  # numbers: a script that makes layers at every call fills no disk
 
 
 def record(request: TrainRequest, link: Link) -> Trained:
@@ -51,6 +53,7 @@ class Recorder:
         self.roots: list[Any] = []
         self.known: set[int] = set()  # parameters of networks that have been met
         self.modules: list[Any] = []  # weak references
+        self.passing = 0  # numbers in layers that are no network's
         self.has_optimizer = False
         self.modes: dict[str, None] = {}
         self.loops = Loops()
@@ -129,7 +132,8 @@ class Recorder:
                     way: each.detach().cpu().numpy()
                     for way, each in saved_tensors(held, "detach")
                     if each.is_floating_point()
-                }
+                },
+                held,
             )
             return original(value, *args, **kwargs)
 
@@ -162,7 +166,10 @@ class Recorder:
             recorder.meet_owners({id(p) for group in optimizer.param_groups for p in group["params"]})
 
         def copied(value: Any, *args: Any, **kwargs: Any) -> Any:
-            is_network = isinstance(value, nn.Module) and not is_of("torch", sys._getframe(1))
+            caller = sys._getframe(1)
+            is_network = isinstance(value, nn.Module) and not (
+                is_of("torch", caller) or is_being_made(nn.Module, caller)
+            )
             if is_network:
                 recorder.meet(value)
             result = deepcopy(value, *args, **kwargs)
@@ -183,21 +190,30 @@ class Recorder:
             if id(module) not in inner and any(id(p) in wanted for p in module.parameters()):
                 self.meet(module)
 
-    def meet(self, module: Any) -> None:
+    def meet(self, module: Any, kind: str = "") -> None:
+        from torch import nn
+
         parameters = {id(p) for p in module.parameters()}
-        if parameters <= self.known:
+        if parameters <= self.known or is_being_made(nn.Module, sys._getframe(1)):
             return
         self.known |= parameters
-        self.first_weights(module)
+        self.first_weights(module, kind or type(module).__name__)
         self.roots.append(module)
 
-    def first_weights(self, module: Any) -> None:
+    def meet_passing(self, module: Any) -> None:
+        """A layer that a network calls and does not own: made in its forward(), or kept in a list; nobody else copies its weights."""
+        if self.passing < MOST_PASSING and next(module.parameters(), None) is not None:
+            before = len(self.roots)
+            self.meet(module, PASSING)
+            self.passing += sum(p.numel() for root in self.roots[before:] for p in root.parameters())
+
+    def first_weights(self, module: Any, kind: str) -> None:
         state = {
             name: value.detach().cpu().numpy().copy()
             for name, value in module.state_dict().items()
             if hasattr(value, "detach")
         }
-        self.exchange.write_weights(len(self.roots), type(module).__name__, state)
+        self.exchange.write_weights(len(self.roots), kind, state)
 
     def _watch_draws(self) -> None:
         import torch
@@ -218,7 +234,9 @@ class Recorder:
         return draw
 
     def _before_forward(self, module: Any, inputs: Any) -> None:
-        if self.depth == 0:
+        if self.depth:
+            self.meet_passing(module)
+        else:
             self.meet(module)
             mode = called_in(type(module).__name__, module.training)
             if mode not in self.modes and any(True for _ in module.parameters()) and is_modal(module):

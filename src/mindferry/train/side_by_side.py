@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import statistics
 import tempfile
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ..artifacts import Curves, ProjectConversion, Step, load, save
 from ..config import Train, read_config
 from ..errors import MindferryError
+from ..frameworks.mirror import mirror
 from ..frameworks.process import TITLES, Worker
 from ..frameworks.requests import CauseRequest, TrainRequest, TrainStep
+from ..frameworks.watched import scratch_folder
 from ..layout import SECOND, carried_name, source_framework
 from ..progress import Advance
 from .cause import explain
@@ -69,21 +72,21 @@ def train_side_by_side(
             str(weights.resolve()) if weights and each == config.weights.file else each for each in options.args
         )
         request = TrainRequest(exchange, options.script, arguments, options.steps, stdin=stdin)
-        with Worker(source, home, without=without, environment=environment) as worker:
+        with _worker(source, home, None, without, environment) as worker:
             theirs = worker.ask(record_keras if is_keras else record, request, note)
         request = replace(request, has_optimizer=theirs.has_optimizer)
         own: tuple[float, ...] = ()
         if drift and not is_keras:
-            with Worker(source, home, without=without, environment=environment) as worker:
+            with _worker(source, home, None, without, environment) as worker:
                 own = _own_drift(worker, request, theirs.steps)
         ours_args = tuple(carried_name(each) for each in options.args)
-        with Worker("mindspore", converted, reference=home, without=without, environment=environment) as worker:
+        with _worker("mindspore", home, converted, without, environment) as worker:
             asked = replace(request, args=ours_args, helpers=conversion.helper_modules)
             ours = worker.ask(replay_keras if is_keras else replay, asked, note)
         floor = loss_floor(theirs.steps) if is_keras else 0.0  # of torch's, the run in float64 tells
         curves = compare_curves(theirs.steps, ours.steps, options.tolerance, time.monotonic() - started, own, floor)
         if not curves.passed and not own and not is_keras:  # a loop that makes rounding larger, perhaps
-            with Worker(source, home, without=without, environment=environment) as worker:
+            with _worker(source, home, None, without, environment) as worker:
                 own = _own_drift(worker, request, theirs.steps)
             curves = compare_curves(theirs.steps, ours.steps, options.tolerance, time.monotonic() - started, own, floor)
         curves = replace(curves, framework=TITLES[source])
@@ -92,11 +95,26 @@ def train_side_by_side(
         conduct = [*other_modes(theirs.modes, ours.modes), *other_figures(theirs.printed, ours.printed)]
         conduct += other_loops(theirs.loops, ours.loops)
         conduct += other_saves(Exchange(Path(exchange)), curves.distances)
-        curves = replace(curves, conduct=tuple(dict.fromkeys(conduct)))
+        curves = replace(curves, conduct=tuple(dict.fromkeys((*conduct, *ours.starts))))
         if not curves.passed and not is_keras:
             curves = replace(curves, cause=_cause(home, CauseRequest(exchange, theirs.steps, ours.steps)))
     save(curves, converted, "train")
     return curves
+
+
+@contextlib.contextmanager
+def _worker(
+    framework: str,
+    home: Path,
+    code: Path | None,
+    without: Collection[str],
+    environment: Mapping[str, str] | None,
+) -> Iterator[Worker]:
+    """In a copy of the project: a script may look for what it saved beside its own file, and each run begins as the first one did."""
+    with scratch_folder() as scratch:
+        folder = mirror(home, scratch / "tree", code, without)
+        with Worker(framework, folder, environment=environment) as worker:
+            yield worker
 
 
 def _with_updates(curves: Curves, updates: Updates) -> Curves:

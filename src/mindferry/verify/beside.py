@@ -6,6 +6,7 @@ Plain Python on classes and objects, so that both sides are read alike.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import inspect
 import math
@@ -17,6 +18,10 @@ from typing import Any
 Array = Any  # numpy.ndarray
 FORWARD = {"forward", "construct"}
 TOLD = {"extra_repr", "train", "set_train", "eval", "to", "half", "cuda", "cpu", "float", "compile"}
+ORDINARY = set(  # Python or a framework calls these by itself
+    "__init__ __post_init__ __new__ __call__ __repr__ __str__ __getattr__ __setattr__ __delattr__ __getattribute__ "
+    "__init_subclass__ __class_getitem__ __del__ __dir__".split()
+)
 PLAIN = (bool, int, float, str)
 FEW = 16  # numbers of a parameter, from which a spread tells something
 SHAPED = 256  # from which it tells a normal distribution from an even one
@@ -74,6 +79,17 @@ def methods_beside(
         ]
         if names:
             found[kind.__name__] = names
+    return found
+
+
+def special_methods(kind: type, framework: str) -> dict[str, str]:
+    """Methods of its own classes by which a script counts, indexes or joins it (`len(net)`, `net[0]`), with what they say."""
+    found: dict[str, str] = {}
+    for base in own_bases(kind, framework):
+        for name, code in _methods(base):
+            if name.startswith("__") and name not in found and name not in ORDINARY:
+                with contextlib.suppress(OSError, TypeError, SyntaxError):  # what a dataclass makes has no text
+                    found[name] = ast.dump(ast.parse(textwrap.dedent(inspect.getsource(code))))
     return found
 
 

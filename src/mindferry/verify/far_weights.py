@@ -8,9 +8,14 @@ from typing import Any
 
 from ..frameworks.named_in_code import handles_gaps, ignored, is_torchs
 from .scale import has_fraction
+from .unasked_inputs import unasked
 from .variants import WEIGHTS, Inputs, variants, with_gaps, without_labels
 
-TIMES = (16.0, 1e-3)  # where a limit begins; where an epsilon counts, in a root, a quotient or a variance
+TIMES = (
+    16.0,
+    1e-3,
+    -1.0,
+)  # where a limit begins; where an epsilon counts, in a root, a quotient or a variance; where a sign does
 FAR_ON = 1000  # steps: where a warm-up has ended, or a share has come to its limit
 COUNTS = f", counts plus {FAR_ON}"
 LIGHT = 1 << 20  # parameters up to which a run more is for nothing
@@ -25,6 +30,7 @@ def all_variants(model: Any, inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     is_light = 0 < sum(parameter.numel() for parameter in model.parameters()) <= LIGHT
     if not groups or not is_light:
         return [group for group in groups if group]
+    groups += unasked(model, inputs)
     counts = [[(f"{WEIGHTS} 1{COUNTS}", inputs)]] if _counts(model) else []
     return [group for group in (*groups, *([(f"{WEIGHTS} {times:g}", inputs)] for times in TIMES), *counts) if group]
 

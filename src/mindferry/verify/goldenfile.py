@@ -19,6 +19,10 @@ class RecordError(Exception):
     """Bad input, said in one sentence."""
 
 
+class UnfitError(RecordError):
+    """What was built is not the network that the weights are of."""
+
+
 _DTYPES = {"float32": "F32", "float64": "F64", "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8"}
 _DTYPES |= {"uint8": "U8", "bool": "BOOL", "complex64": "C64"}
 

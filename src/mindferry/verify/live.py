@@ -27,6 +27,8 @@ from .other_settings import with_settings
 from .recorder import record
 from .result import Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
 from .surroundings import Starts, computed_buffers, starts_of
+from .turned_settings import described, gap_of_turned, turned
+from .unasked_inputs import gap_of
 from .variants import floor_on
 
 
@@ -145,9 +147,9 @@ def compare(
             found = pair.measure(path.with_suffix(f".{look.is_rough}"), look)
             result = closer(result, found) if look.is_rough else found
             look = next_look(result, look)
-        others, gaps = (
-            _try_sizes(pair, path) if vary and result.verdict.passed and not result.measured.is_spoilt else ([], [])
-        )
+        is_tried = vary and result.verdict.passed and not result.measured.is_spoilt
+        others, gaps = _try_sizes(pair, path) if is_tried else ([], [])
+        gaps += _turned_settings(pair, path, result.measured.turnable) if is_tried and not gaps else []
     cell.set_train(was_training)
     verdict, golden, measured = result.verdict, result.golden, result.measured
     verdict = with_settings(join([("", verdict), *others]), golden, measured.settings)
@@ -190,10 +192,27 @@ def _try_sizes(pair: _Pair, path: Path) -> tuple[list[tuple[str, Verdict]], list
             except Exception as error:
                 gaps.append(Gap("inputs", said, "not comparable", f"the conversion fails: {one_line(error)}"))
                 return found, gaps  # an operator failed in this process
-            if tried is not None:
+            gap = gap_of(said, tried.verdict.passed) if tried is not None else None
+            if gap is not None:
+                gaps.append(gap)
+            elif tried is not None:
                 found.append((said, tried.verdict))
+            if tried is not None:
                 break
     return found, gaps
+
+
+def _turned_settings(pair: _Pair, path: Path, values: dict[str, float]) -> list[Gap]:
+    """Numbers in attributes that a loop may turn: where the sides part with other ones, that is listed."""
+    if not values or "eval" not in pair.modes:
+        return []
+    said = described(values)
+    with turned(pair.module.named_modules(), values), turned(pair.cell.cells_and_names(), values):
+        try:
+            tried = pair.try_size(path, said, pair.inputs, Look())
+        except Exception as error:
+            return [gap_of_turned(said, f"the conversion fails with these numbers: {one_line(error)}")]
+    return [] if tried is None or tried.verdict.passed else [gap_of_turned(said)]
 
 
 def _inputs(inputs: Any, seed: int) -> list[tuple[str, Any]]:

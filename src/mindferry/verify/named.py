@@ -13,7 +13,7 @@ from typing import Any
 
 from ..frameworks.project_modules import import_of_project
 from .arguments import read_arguments
-from .goldenfile import RecordError
+from .goldenfile import RecordError, UnfitError
 
 Tensor = Any  # torch.Tensor
 SMALL = {
@@ -166,7 +166,7 @@ def load_weights(model: Any, path: str) -> None:
     try:
         model.load_state_dict(state)
     except RuntimeError as error:
-        raise RecordError(f"the weights in {path} do not fit the model: {one_line(error)}") from None
+        raise UnfitError(f"the weights in {path} do not fit the model: {one_line(error)}") from None
 
 
 def plain_settings(module: Any) -> dict[str, Any]:

@@ -36,6 +36,8 @@ from .other_settings import with_settings
 from .predict import agreement
 from .result import FIRST, Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
 from .settings import Verification
+from .turned_settings import described, gap_of_turned
+from .unasked_inputs import gap_of
 from .variants import floor_on
 
 Show = Callable[[str], None]
@@ -66,6 +68,7 @@ class Sides:
         self.torch = self._started(settings.source, settings.reference) if settings.golden is None else None
         self.mindspore = self._started("mindspore", settings.converted)
         self.has_cell = False
+        self.turned: dict[str, float] = {}  # what its attributes hold meanwhile
 
     def _started(self, framework: str, project: Path | None) -> Worker:
         return self._stack.enter_context(Worker(framework, project, silence=self.settings.timeout))
@@ -84,6 +87,7 @@ class Sides:
     def compare(self, golden: Golden, modes: Sequence[str]) -> Measured:
         chosen = self.settings
         request = CompareRequest(chosen.converted_model, str(golden.path), tuple(modes), chosen.loss, chosen.optimizer)
+        request = replace(request, turned=self.turned)
         try:
             found = self.mindspore.ask(mindspore.compare, replace(request, is_kept=self.has_cell))
         except WorkerError:
@@ -120,6 +124,7 @@ def verify(settings: Verification, show: Show = lambda text: None, into: bool = 
             )
         is_tried = golden is None and (result.verdict.passed or settings.more_inputs)
         others, gaps = _other_sets(settings, sides, show) if is_tried else ([], [])
+        gaps += _turned_settings(settings, sides, result.measured.turnable) if is_tried else []
         verdict = with_settings(join([("", result.verdict), *others]), result.golden, result.measured.settings)
         predictions, notes = _predictions(settings, sides, show)
     ledger = coverage(result.golden, result.measured, verdict.differences, settings.modes, gaps)
@@ -207,10 +212,28 @@ def _other_sets(settings: Verification, sides: Sides, show: Show) -> tuple[list[
             except _ConversionFailed as error:
                 gaps.append(Gap("inputs", said, "not comparable", f"the conversion fails there: {error}"))
                 break
-            if verdict is not None:
+            gap = gap_of(said, verdict.passed) if verdict is not None else None
+            if gap is not None:
+                gaps.append(gap)
+            elif verdict is not None:
                 verdicts.append((said, verdict))
+            if verdict is not None:
                 break
     return verdicts, gaps
+
+
+def _turned_settings(settings: Verification, sides: Sides, values: dict[str, float]) -> list[Gap]:
+    """Numbers in attributes that a loop may turn: where the sides part with other ones, that is listed."""
+    if not values or settings.source != "torch" or settings.more_inputs or "eval" not in settings.modes:
+        return []
+    said, sides.turned = described(values), values
+    try:
+        verdict = _try_size(settings, sides, said)
+    except _ConversionFailed as error:
+        return [gap_of_turned(said, f"the conversion fails with these numbers: {error}")]
+    finally:
+        sides.turned = {}
+    return [] if verdict is None or verdict.passed else [gap_of_turned(said)]
 
 
 class _ConversionFailed(Exception):
@@ -226,8 +249,9 @@ def _try_size(settings: Verification, sides: Sides, said: str) -> Verdict | None
     result: Result | None = None
     while look is not None:
         is_quick = not look.inside
-        has_weights = not (is_quick and sides.has_cell) or has_far_weights(said)
+        has_weights = not (is_quick and sides.has_cell) or has_far_weights(said) or bool(sides.turned)
         request = replace(_request(chosen, sides, look, said), variant=said, is_quick=is_quick, has_weights=has_weights)
+        request = replace(request, turned=sides.turned)
         try:
             golden = sides.record(request)
         except MindferryError:  # of a closer look: a gradient of NaN, perhaps. What was seen first counts

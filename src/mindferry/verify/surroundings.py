@@ -10,7 +10,7 @@ from types import CodeType
 from typing import Any
 
 from ..frameworks.named_in_code import hidden_rate, is_torchs
-from .beside import argument_names, drawn, plain_properties, sample, tables_of
+from .beside import argument_names, drawn, plain_properties, sample, special_methods, tables_of
 from .capture import is_tensor
 from .nesting import Opaque, containers, parts
 from .state import LIGHT
@@ -42,11 +42,15 @@ def starts_of(model: Any, remake: Callable[[], Any] | None) -> Starts:
 
 
 def what_is_beside(model: Any) -> dict[str, Any]:
-    """Of the network's own classes: the names of forward's arguments in order, and properties that give a plain value."""
+    """Of the network's own classes: the names of forward's arguments in order, properties that give a plain value, methods such as
+    `__len__`, defaults of constructors, and hooks on what is saved and loaded."""
     own = {path: module for path, module in model.named_modules() if not is_torchs(module)}
     names = {path: argument_names(module.forward) for path, module in own.items()}
     properties = {path: plain_properties(module, "torch.") for path, module in own.items()}
-    return {"arguments": names, "properties": {path: each for path, each in properties.items() if each}}
+    facts = {"arguments": names, "properties": {path: each for path, each in properties.items() if each}}
+    facts["special"] = {path: special_methods(type(module), "torch.") for path, module in own.items()}
+    facts["makers"] = {path: plain_defaults(type(module).__init__) for path, module in own.items()}
+    return facts | {"checkpoint hooks": checkpoint_hooks(model)}
 
 
 def plain_tables(model: Any) -> dict[str, Tensor]:
@@ -164,7 +168,18 @@ def gradient_hooks(model: Any) -> list[str]:
     return found
 
 
+def checkpoint_hooks(model: Any) -> list[str]:
+    """Modules on whose saving or loading the network's own code has put a hook: no checkpoint goes through a comparison."""
+    kinds = ("_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
+    found = []
+    for path, module in model.named_modules():
+        hooks = [hook for kind in kinds for hook in (getattr(module, kind, None) or {}).values()]
+        found += [path or "the network"] if any(not _home(hook).startswith("torch.") for hook in hooks) else []
+    return found
+
+
 def _home(hook: Any) -> str:
+    hook = getattr(hook, "hook", hook)  # torch wraps some
     return str(getattr(hook, "__module__", None) or type(hook).__module__)
 
 
@@ -175,12 +190,16 @@ def call_defaults(model: Any) -> dict[str, dict[str, Any]]:
 
 
 def plain_defaults(function: Any) -> dict[str, Any]:
-    """Of its parameters that have a plain one."""
+    """Of its parameters that have a plain one; a list or a dictionary, which all calls share, by its kind."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return {}
-    return {each.name: each.default for each in parameters if isinstance(each.default, bool | int | float | str | None)}
+    plain = {
+        each.name: each.default for each in parameters if isinstance(each.default, bool | int | float | str | None)
+    }
+    shared = {each.name: each.default for each in parameters if isinstance(each.default, list | dict | set)}
+    return plain | {name: f"a {type(value).__name__} that all share" for name, value in shared.items()}
 
 
 def own_state(model: Any, changed: list[str]) -> list[str]:

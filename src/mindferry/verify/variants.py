@@ -13,6 +13,7 @@ NEAR = 1e-3  # times the values: where an epsilon counts
 GROSS = 1e-2  # what counts as different there: rounding is judged on the inputs that were asked for
 VALUES = "values times"
 WEIGHTS = "weights times"
+TURNED = "other numbers in attributes"
 LONGER = 2  # times the length of a sequence, and one more
 LIGHT = 1 << 15  # input elements, up to which batch and sizes change one by one, and values on all samples
 MOST = 64  # samples, so that a table of whole numbers is gone through
@@ -28,7 +29,7 @@ def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     has_batch = tensors[0].ndim > 1 and batch > 0
     is_light = sum(value.numel() for value in tensors) <= LIGHT
     few = 2 if is_light else 1
-    small = _with_batch(inputs, batch, few) if batch > few and has_batch else inputs
+    small = with_batch(inputs, batch, few) if batch > few and has_batch else inputs
     first = _first(small)
     groups = _sizes(inputs, small, batch, is_light) if has_batch else [list(_resized(small, first))]
     groups += [list(_lengthened(small, first))]
@@ -56,13 +57,13 @@ def _first(inputs: Inputs) -> Tensor:
 def _sizes(inputs: Inputs, small: Inputs, batch: int, is_light: bool) -> list[list[tuple[str, Inputs]]]:
     """Another batch size, and other sizes: both at once where a run is not for nothing, if the reference takes that."""
     count = 1 if batch > 1 else 3
-    other = _with_batch(inputs, batch, count)
+    other = with_batch(inputs, batch, count)
     alone, resized = [(f"batch of {count}", other)], list(_resized(small, _first(small)))
     if is_light:
         is_cheap = (
             batch < MANY and sum(value.numel() for _, value in other if _is_tensor(value)) * MANY <= count * LIGHT
         )
-        many = [[(f"batch of {MANY}", _with_batch(inputs, batch, MANY))]] if is_cheap else []
+        many = [[(f"batch of {MANY}", with_batch(inputs, batch, MANY))]] if is_cheap else []
         return [alone, *many, resized]
     return [[*_resized(other, _first(other)), *alone, *resized]]
 
@@ -78,7 +79,7 @@ def _with_far_values(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, I
         for factor in factors if has_numbers or is_whole else ():
             for size in sizes:
                 said = f"{VALUES} {factor:g}" + (", whole numbers times 2 plus 1" if is_whole else "")
-                given = _with_batch(inputs, batch, size) if size != batch else inputs
+                given = with_batch(inputs, batch, size) if size != batch else inputs
                 found.append((f"{said}, batch of {size}", _with_values(given, factor, is_whole)))
     return found
 
@@ -155,7 +156,7 @@ def _in_turn(inputs: Inputs, batch: int, tensors: list[Tensor]) -> list[tuple[st
     whole = [value for value in tensors if _is_whole(value) and value.numel() and value.shape[0] == batch]
     wanted = max((_span(value) * batch // value.numel() + 1 for value in whole), default=0)
     if batch < wanted <= MOST and tensors[0].ndim > 1:
-        more = [(name, _counted(value)) for name, value in _with_batch(inputs, batch, wanted)]
+        more = [(name, _counted(value)) for name, value in with_batch(inputs, batch, wanted)]
         found.insert(0, (f"{said}, batch of {wanted}", more))
     return found
 
@@ -190,8 +191,8 @@ def _has_whole(tensors: list[Tensor]) -> bool:
 
 
 def is_far(said: str) -> bool:
-    """Whether a variant is about values or weights that nobody asked for; only gross differences count there."""
-    return said.startswith((VALUES, WEIGHTS))
+    """Whether a variant is about values, weights or settings that nobody asked for; only gross differences count there."""
+    return said.startswith((VALUES, WEIGHTS, TURNED))
 
 
 def floor_on(said: str, floor: float) -> float:
@@ -235,7 +236,7 @@ def _described(chosen: dict[int, int], first: Tensor) -> str:
     return f"size {'×'.join(map(str, sizes))}"
 
 
-def _with_batch(inputs: Inputs, old: int, new: int) -> Inputs:
+def with_batch(inputs: Inputs, old: int, new: int) -> Inputs:
     return [
         (name, _taken(value, 0, new) if _is_tensor(value) and value.ndim and value.shape[0] == old else value)
         for name, value in inputs

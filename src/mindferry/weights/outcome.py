@@ -21,7 +21,7 @@ def report_of(
     plan: Plan, dtypes: Mapping[str, str], source: str, output: str, key: str = "", others: tuple[str, ...] = ()
 ) -> WeightsReport:
     entries = [
-        WeightEntry(name, move.target, move.shape, dtypes.get(name, ""), move.how)
+        WeightEntry(name, move.target, move.shape, dtypes.get(name, ""), move.how, move.path)
         for move in (*plan.moves, *plan.aliases)
         for name in move.sources
     ]

@@ -1,7 +1,8 @@
 """Layers that are put into a network from outside, or under a name from elsewhere.
 
 `setattr(self, name, layer)`: MindSpore refuses "my head" as the beginning of a parameter's name. `setattr(parent, name, layer)` and
-`model.stem.conv = layer`, where nothing tells what the parent is: a SequentialCell has to be told what it runs from now on.
+`model.stem.conv = layer`, where nothing tells what the parent is: a SequentialCell has to be told what it runs from now on. Where
+several parents get a layer of one name (`for block in blocks: block.conv = layer`), its parameters need their owners' names.
 """
 
 from __future__ import annotations
@@ -26,12 +27,42 @@ def plan(facts: Facts) -> Iterator[Change]:
                 is_odd = _is_module(facts, owner) and not _is_legal(name) and _may_be_module(facts, value)
                 if is_odd or _is_surgery(facts, owner, value):
                     yield AtEnd(partial(_hold, facts, call))
+    given = [*_layers_given(facts)]
+    owners: dict[str, set[str]] = {}
+    for _, target in given:
+        owners.setdefault(target.attr, set()).add(facts.source.text(target.value))
+    for statement, target in given:
+        is_repeated = len(owners[target.attr]) > 1 or _is_of_loop(facts, target.value)
+        is_known = _is_module(facts, target.value)
+        if (is_known and is_repeated) or (
+            isinstance(target.value, ast.Attribute) and _is_surgery(facts, target.value, statement.value)
+        ):
+            yield claim(target)
+            yield AtEnd(partial(_hold_attribute, facts, statement, target))
+
+
+def _layers_given(facts: Facts) -> Iterator[tuple[ast.Assign, ast.Attribute]]:
+    """`model.stem.conv = layer`: layers that another one than `self` gets."""
     for statement in facts.source.of(ast.Assign):
         match statement:
-            case ast.Assign(targets=[ast.Attribute(value=ast.Attribute() as owner) as target], value=value):
-                if _is_module(facts, value) and _is_surgery(facts, owner, value):
-                    yield claim(target)
-                    yield AtEnd(partial(_hold_attribute, facts, statement, target))
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"))]):
+                continue
+            case ast.Assign(targets=[ast.Attribute() as target], value=value) if _is_module(facts, value):
+                yield statement, target
+
+
+def _is_of_loop(facts: Facts, owner: ast.expr) -> bool:
+    """Whether it is another one at each turn: `for block in blocks:`, or `blocks[i]`."""
+    if isinstance(owner, ast.Subscript):
+        return not isinstance(owner.slice, ast.Constant)
+    if not isinstance(owner, ast.Name):
+        return False
+    loop = facts.enclosing(owner, ast.For)
+    while isinstance(loop, ast.For):
+        if any(isinstance(each, ast.Name) and each.id == owner.id for each in ast.walk(loop.target)):
+            return True
+        loop = facts.enclosing(loop, ast.For)
+    return False
 
 
 def _is_surgery(facts: Facts, owner: ast.expr, value: ast.expr) -> bool:

@@ -159,10 +159,11 @@ def _works_on_graph(facts: Facts, node: ast.With, scope: ast.AST) -> bool:
     read = flow.reads(node) - {name for each in node.body for name in flow.writes(each)}
     for name in read:
         for target in facts.bound_within(name, scope):
-            maker = facts.statement_of(target)
+            statement = facts.statement_of(target)
+            maker = facts.as_read(statement)
             if not isinstance(maker, ast.Assign) or facts.reading.type(target).kind in NUMBERS:
                 continue
-            if not facts.is_within(maker, node) and sources.carries(facts, maker.value):
+            if not facts.is_within(statement, node) and sources.carries(facts, maker.value):
                 return True
     return False
 
@@ -276,10 +277,5 @@ def _is_computed(facts: Facts, node: ast.expr) -> bool:
     """A local name; an argument or an attribute keeps its gradient."""
     scope = facts.enclosing(node, *FUNCTIONS)
     return (
-        isinstance(node, ast.Name)
-        and scope is not None
-        and any(
-            isinstance(each, ast.Name) and each.id == node.id and isinstance(each.ctx, ast.Store)
-            for each in walk(scope)
-        )
+        isinstance(node, ast.Name) and scope is not None and any(each.id == node.id for each in facts.stores_in(scope))
     )

@@ -153,6 +153,6 @@ def _values(facts: Facts, node: ast.Name) -> list[ast.expr | None]:
         if any(each is not None and each.arg == node.id for each in names):
             return []
     for each in facts.bound_within(node.id, scope):
-        parent = facts.parents.get(each)
+        parent = facts.as_read(facts.parents[each])
         found.append(parent.value if isinstance(parent, ast.Assign) and parent.targets == [each] else None)
     return found

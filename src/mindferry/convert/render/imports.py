@@ -459,8 +459,8 @@ def _natural(node: ast.Import | ast.ImportFrom, alias: ast.alias, reading: Readi
 
 
 def _bound_names(reading: Reading) -> set[str]:
-    """Every name that the file binds anywhere, torch's own import aliases excepted."""
-    of = reading.source.of
+    """Every name that the file binds anywhere, torch's own import aliases excepted: they go, unless their library comes along."""
+    of, symbols = reading.source.of, reading.symbols
     names = {*reading.source.stored, *(node.arg for node in of(ast.arg))}
     definitions: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]
     definitions = [*of(ast.FunctionDef), *of(ast.AsyncFunctionDef), *of(ast.ClassDef)]
@@ -468,7 +468,9 @@ def _bound_names(reading: Reading) -> set[str]:
     imports: list[ast.Import | ast.ImportFrom] = [*of(ast.Import), *of(ast.ImportFrom)]
     for node in imports:
         for alias in node.names:
-            if _imported(node, alias, reading).partition(".")[0] not in reading.symbols.framework.roots:
+            name = _imported(node, alias, reading)
+            head = name.partition(".")[0]
+            if head not in symbols.framework.roots or (head in symbols.ported and not symbols.is_served(name)):
                 names.add((alias.asname or alias.name).partition(".")[0])
     return names
 

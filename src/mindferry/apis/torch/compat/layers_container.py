@@ -8,14 +8,21 @@ from mindspore import nn
 def hold(cell, name, child):
     """Give a cell a child, which a SequentialCell then runs too.
 
-    MindSpore refuses a name like "my head" as the beginning of a parameter's, torch doesn't.
+    MindSpore refuses a name like "my head" as the beginning of a parameter's, torch doesn't. What the child's parameters are called
+    begins as in the cell's own: MindSpore names a layer by its owners only while the network is being built.
     """
+    owners = next(
+        (each.name[: -len(path)] for path, each in cell.parameters_and_names() if each.name.endswith(path)), ""
+    )
     if not isinstance(child, nn.Cell) or re.fullmatch(r"[\w.-]*", name, re.ASCII):
         setattr(cell, name, child)
     else:
         cell.insert_child_to_cell(name, child)
         for parameter in child.get_parameters():
             parameter.name = f"{name}.{parameter.name}"
+    for parameter in child.get_parameters() if isinstance(child, nn.Cell) else ():
+        if not parameter.name.startswith(owners):
+            parameter.name = owners + parameter.name
     if isinstance(cell, nn.SequentialCell):
         cell.cell_list = list(cell._cells.values())
 

@@ -10,7 +10,9 @@ from .tensors import in_shape_of
 
 
 class Generator(ms.Generator):
-    """torch.Generator: takes a device, which has no meaning here."""
+    """torch.Generator: takes a device, which has no meaning here, and tells that its numbers are the host's."""
+
+    device = "CPU"
 
     def __init__(self, device=None):
         super().__init__()

@@ -70,7 +70,8 @@ for _api in (
         ],
     )
 
-rule(
+
+@rule(
     "torch.Generator",
     to="mindspore.Generator",
     args="device",
@@ -80,6 +81,11 @@ rule(
         Case("torch.Generator(device='cpu')", "ms.Generator()", runs=False, why="no numbers of its own"),
     ],
 )
+def generator(call: Call) -> None:
+    if call.reading.symbols.ported:  # a library asks any generator where it is
+        call.use("compat.Generator")
+
+
 for _name, _args, _call in (
     ("manual_seed", "seed", "(1)"),
     ("initial_seed", "", "()"),

@@ -16,7 +16,7 @@ from ....read.framework import Role
 from ....read.guesses import looks_like_parameter
 from ....read.types import TENSOR, Type
 from ....read.uses import Use
-from ...facts import Facts, bound_again
+from ...facts import BoundAgain, Facts
 from ...plan import Change, claim
 from .. import hold_leaf_parameters
 from ..bindings import CERTAIN_VIEWS, Names, is_held_by_network
@@ -53,19 +53,7 @@ class InPlace:
     planned: list[Change] = field(default_factory=list)  # known at once
 
 
-class BoundAgain(ast.Assign):
-    """`x.add_(1)`, read as `x = x.add_(1)`: others should see that the name is stored here."""
-
-    statement: ast.Expr
-
-
-class StoredAgain(ast.Name):
-    """The x of `y = x.add_(1)` read as `y = x = x.add_(1)`."""
-
-
 def find_in_place(facts: Facts) -> InPlace:
-    """Statements whose result is bound to a name are read as assignments from here on."""
-    _forget(facts)
     found = InPlace()
     inner: set[ast.Call] = set()
     for node in may_change(facts):
@@ -333,16 +321,12 @@ def _plan_name(facts: Facts, found: InPlace, names: Names, call: ast.Call, base:
         found.changes.append(InPlaceChange(call, base, how))
         _warn_of_shared(facts, found, names, call, base, how)
         if how == How.BIND:
-            _becomes_assignment(facts, statement, base)
-            names.note_assigned(facts.statement_of(call), base.id)
+            _bind_again(facts, names, statement, base)
             _warn_of_others(facts, found, names, call, base)
     elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
         if is_read_later and all(not isinstance(each, ast.Name) or each.id != base.id for each in statement.targets):
             found.changes.append(InPlaceChange(call, base, How.BIND))
-            stored = _stored(facts, StoredAgain(base.id, ast.Store()), base)
-            statement.targets.append(stored)
-            facts.parents[stored] = statement
-            names.note_assigned(statement, base.id)
+            _bind_again(facts, names, statement, base)
     elif is_read_later or (isinstance(statement, ast.Lambda) and names.binding(base).how == "argument"):
         _refuse(
             facts,
@@ -401,37 +385,16 @@ def _warn_of_shared(facts: Facts, found: InPlace, names: Names, node: ast.expr, 
         found.planned.append(facts.found(node, findings.MF141, message, advice))
 
 
-def _becomes_assignment(facts: Facts, statement: ast.Expr, base: ast.Name) -> None:
-    """Fixers should see that the name is stored here."""
-    blocks = facts.source.blocks
-    stored = _stored(facts, ast.Name(base.id, ast.Store()), base)
-    assignment = ast.copy_location(BoundAgain(targets=[stored], value=statement.value), statement)
-    assignment.statement = statement
-    block, place = blocks[assignment] = blocks.pop(statement)
-    block[place] = assignment
-    facts.parents[assignment] = facts.parents[statement]
-    facts.parents[statement.value] = assignment
-    facts.parents[stored] = assignment
-
-
-def _stored(facts: Facts, stored: ast.Name, base: ast.Name) -> ast.Name:
+def _bind_again(facts: Facts, names: Names, statement: ast.Assign | ast.Expr, base: ast.Name) -> None:
+    """`x.add_(1)` is read as `x = x.add_(1)`, and `y = x.add_(1)` as `y = x = x.add_(1)`: the name gets a value there."""
+    again = facts.derived(BoundAgain)
+    stored = ast.copy_location(ast.Name(base.id, ast.Store()), base)
     facts.reading.types[stored] = TENSOR
-    ast.copy_location(stored, base)
-    bisect.insort(facts.derived(bound_again).setdefault(base.id, []), stored, key=facts.source.start)
-    return stored
-
-
-def _forget(facts: Facts) -> None:
-    """A tree that was read so before is read anew."""
-    for statement in facts.source.of(ast.Expr):
-        assignment = facts.parents[statement.value]
-        if isinstance(assignment, BoundAgain):
-            block, place = facts.source.blocks[statement] = facts.source.blocks.pop(assignment)
-            block[place] = statement
-            facts.parents[statement.value] = statement
-    for each in facts.source.of(ast.Assign):
-        while isinstance(each.targets[-1], StoredAgain):
-            each.targets.pop()
+    facts.parents[stored] = statement
+    bisect.insort(again.names.setdefault(base.id, []), stored, key=facts.source.start)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    again.statements[statement] = ast.copy_location(ast.Assign([*targets, stored], statement.value), statement)
+    names.note_assigned(statement, base.id)
 
 
 def _plan_flag(facts: Facts, found: InPlace, call: ast.Call) -> None:

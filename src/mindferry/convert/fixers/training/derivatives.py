@@ -61,7 +61,7 @@ def find(facts: Facts) -> tuple[list[Derivative], list[Change]]:
             planned.append(facts.found(call, findings.MF205, f"this gradient was not lifted: {reason}", PATTERN))
     carrying = _carrying_by_scope(found)
     for each in found:
-        each.arguments = _arguments(each, carrying[each.scope])
+        each.arguments = _arguments(facts, each, carrying[each.scope])
         if any(name not in each.arguments for name in each.inputs):
             message = "this gradient was not lifted: its output doesn't depend on all of its inputs"
             planned.append(facts.found(each.call, findings.MF205, message, PATTERN))
@@ -218,11 +218,11 @@ def _carrying_by_scope(found: list[Derivative]) -> dict[ast.AST, set[str]]:
     return carrying
 
 
-def _arguments(each: Derivative, carrying: set[str]) -> list[str]:
+def _arguments(facts: Facts, each: Derivative, carrying: set[str]) -> list[str]:
     """What the function is given: what carries a graph in its scope, for mixed derivatives."""
     if each.parameters is not None:
         return []
-    return [name for name in flow.read_before_written([*each.lifted, each.outputs]) if name in carrying]
+    return [name for name in flow.read_before_written(facts, [*each.lifted, each.outputs]) if name in carrying]
 
 
 def _fresh_inputs(facts: Facts, found: list[Derivative]) -> Iterator[tuple[ast.stmt, str]]:
@@ -283,7 +283,7 @@ def _function(draft: Draft, each: Derivative, name: str, result: str, found: Cal
     source = draft.source
     lines = ["", f"def {name}({', '.join(each.arguments)}):"]
     lifted = each.lifted
-    match lifted[-1] if lifted else None:
+    match draft.as_read(lifted[-1]) if lifted else None:
         case ast.Assign(targets=[ast.Name(id=target)], value=value) if (
             isinstance(each.outputs, ast.Name) and target == each.outputs.id
         ):
@@ -360,7 +360,7 @@ def _drop_unused(draft: Draft, found: Calls, moved: set[ast.stmt]) -> Generator[
     lifted = {s for each in found.found for s in each.lifted}
     for statement in sorted(lifted, key=draft.source.start, reverse=True):
         scope = found.lifting[statement][0].scope
-        is_plain = isinstance(statement, ast.Assign) and not found.inside(statement)
+        is_plain = isinstance(draft.as_read(statement), ast.Assign) and not found.inside(statement)
         dropped.add(statement)
         if is_plain and not any(_is_read(draft, name, scope, dropped, found, named) for name in flow.writes(statement)):
             continue

@@ -96,12 +96,12 @@ def _changes_receiver(name: str) -> bool:
     return is_in_place or name in ("append", "extend", "insert", "appendleft", "update", "register_hook")
 
 
-def changed_arguments(function: ast.FunctionDef) -> set[str]:
+def changed_arguments(facts: Facts, function: ast.FunctionDef) -> set[str]:
     """Arguments that a function changes in place, and never binds anew: `t.mul_(k)`, `t[0] = 1`, `t += k`."""
     arguments = {each.arg for each in (*function.args.posonlyargs, *function.args.args)}
     bound: set[str] = set()
     found: set[str] = set()
-    for node in walk(function):
+    for node in map(facts.as_read, walk(function)):
         match node:
             case ast.AugAssign(target=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name))):
                 found.add(name)
@@ -115,12 +115,7 @@ def changed_arguments(function: ast.FunctionDef) -> set[str]:
 
 def written_in_order(facts: Facts, statements: Iterable[ast.stmt]) -> list[str]:
     """Plain names that the statements bind, in the order of the text."""
-    nodes = [
-        node
-        for statement in statements
-        for node in walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    ]
+    nodes = [node for statement in statements for node in facts.stores_in(statement)]
     inner = {name for statement in statements for name in comprehension_names(statement)}
     return [
         name for name in dict.fromkeys(node.id for node in sorted(nodes, key=facts.source.start)) if name not in inner
@@ -169,7 +164,7 @@ def slice_for(
             statement, following = block[place], writers.written[place]
             if place < end and following & needed and not _is_call_of(statement, UPDATES):
                 chosen.append(statement)
-                needed -= _replaces(statement)
+                needed -= _replaces(facts, statement)
                 taken = reads(statement, with_gradient=True)
                 needed |= taken
                 following = following | taken
@@ -208,10 +203,11 @@ class _BlockWriters:
         return places[index - 1] if index else -1
 
 
-def _replaces(statement: ast.stmt) -> set[str]:
+def _replaces(facts: Facts, statement: ast.AST) -> set[str]:
     """Variables that get a new value whatever they held before."""
     if isinstance(statement, ast.With):
-        return set().union(*(_replaces(each) for each in statement.body))
+        return set().union(*(_replaces(facts, each) for each in statement.body))
+    statement = facts.as_read(statement)
     if isinstance(statement, ast.AnnAssign):
         return {key(statement.target)} if statement.value is not None else set()
     if not isinstance(statement, ast.Assign):
@@ -272,12 +268,12 @@ def _headers(node: ast.With | ast.For | ast.While) -> list[ast.AST]:
     return [node.target] if isinstance(node, ast.For) else []
 
 
-def read_before_written(statements: Iterable[ast.AST]) -> list[str]:
+def read_before_written(facts: Facts, statements: Iterable[ast.AST]) -> list[str]:
     """Plain names whose earlier value the statements use, in order of use."""
     found: dict[str, None] = {}
     written: set[str] = set()
     for statement in statements:
-        for name, is_write in _events(statement):
+        for name, is_write in _events(facts, statement):
             if is_write:
                 written.add(name)
             elif name not in written:
@@ -285,23 +281,24 @@ def read_before_written(statements: Iterable[ast.AST]) -> list[str]:
     return list(found)
 
 
-def _events(node: ast.AST) -> Iterator[tuple[str, bool]]:
+def _events(facts: Facts, node: ast.AST) -> Iterator[tuple[str, bool]]:
     """(name, is it written) in the order in which Python evaluates."""
+    node = facts.as_read(node)
     if isinstance(node, ast.Name):
         yield node.id, not isinstance(node.ctx, ast.Load)
     elif isinstance(node, ast.AugAssign):
         if isinstance(node.target, ast.Name):
             yield node.target.id, False
-        yield from _events(node.value)
-        yield from _events(node.target)
+        yield from _events(facts, node.value)
+        yield from _events(facts, node.target)
     elif isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr):
         if node.value is not None:
-            yield from _events(node.value)
+            yield from _events(facts, node.value)
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            yield from _events(target)
+            yield from _events(facts, target)
     elif isinstance(node, ast.For):
         for each in (node.iter, node.target, *node.body, *node.orelse):
-            yield from _events(each)
+            yield from _events(facts, each)
     elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
         inner = set(comprehension_names(node))
         yield from (
@@ -314,7 +311,7 @@ def _events(node: ast.AST) -> Iterator[tuple[str, bool]]:
         )
     else:
         for child in children_of(node):
-            yield from _events(child)
+            yield from _events(facts, child)
 
 
 def _is_call_of(statement: ast.stmt, names: tuple[str, ...]) -> bool:

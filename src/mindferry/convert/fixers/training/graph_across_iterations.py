@@ -33,7 +33,7 @@ def across_iterations(facts: Facts, statement: ast.stmt, loss: ast.expr, lifted:
         carrying = [
             each
             for each in makers
-            if _brings_graph(each, written - _fresh(region, each, lifted, written))
+            if _brings_graph(facts.as_read(each), written - _fresh(facts, region, each, lifted, written))
             and not _is_move(each, name)
             and not _is_cut(facts, each, name, written)
         ]
@@ -77,7 +77,7 @@ def _brings_graph(statement: ast.stmt, written: set[str]) -> bool:
     return any(flow.reads(each, with_gradient=True) & written for each in given)
 
 
-def _fresh(region: ast.AST, maker: ast.stmt, lifted: list[ast.stmt], written: set[str]) -> set[str]:
+def _fresh(facts: Facts, region: ast.AST, maker: ast.stmt, lifted: list[ast.stmt], written: set[str]) -> set[str]:
     """What this iteration has given a value without a graph before it comes to `maker`: `for x, y in loader: y = y.float()`."""
     if not isinstance(region, ast.For | ast.While):
         return set()
@@ -86,7 +86,7 @@ def _fresh(region: ast.AST, maker: ast.stmt, lifted: list[ast.stmt], written: se
     for each in region.body:
         if each.end_lineno is not None and maker.lineno <= each.end_lineno:
             break
-        is_plain = isinstance(each, ast.Assign) and each not in taken
+        is_plain = isinstance(facts.as_read(each), ast.Assign) and each not in taken
         if is_plain and not flow.reads(each, with_gradient=True) & (written - found):
             found |= flow.writes(each)
         else:
@@ -154,6 +154,7 @@ def _is_cut(facts: Facts, statement: ast.stmt, name: str, written: set[str]) -> 
         if flow.is_cut(block):
             return True
         block = facts.enclosing(block, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
+    statement = facts.as_read(statement)
     if isinstance(statement, ast.AugAssign):
         return False
     if isinstance(statement, ast.Expr):

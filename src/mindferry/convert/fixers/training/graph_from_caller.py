@@ -117,7 +117,9 @@ def _assigned_in(facts: Facts, method: Method) -> list[_Assigned]:
     known = facts.derived(_known_assignments)
     if method not in known:
         is_off = detach_no_grad_results.is_without_gradients(facts, method)
-        known[method] = [] if is_off else [_assigned(facts, each) for each in _statements(method) if _assigns(each)]
+        known[method] = (
+            [] if is_off else [_assigned(facts, each) for each in _statements(method) if _assigns(facts, each)]
+        )
     return known[method]
 
 
@@ -125,7 +127,8 @@ def _known_assignments(facts: Facts) -> dict[ast.AST, list[_Assigned]]:
     return {}
 
 
-def _assigns(statement: ast.stmt) -> bool:
+def _assigns(facts: Facts, statement: ast.stmt) -> bool:
+    statement = facts.as_read(statement)
     is_assignment = isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign)
     return is_assignment and getattr(statement, "value", None) is not None
 
@@ -139,7 +142,7 @@ def _assigned(facts: Facts, statement: ast.stmt) -> _Assigned:
         flow.reads(value, with_gradient=True),
         written,
         {name for name in written if not _is_object(facts, statement, name)},
-        isinstance(statement, ast.Assign),
+        isinstance(facts.as_read(statement), ast.Assign),
     )
 
 
@@ -159,7 +162,7 @@ def _statements(method: ast.AST) -> list[ast.stmt]:
 
 def _is_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
     """A network, an optimizer: no tensor."""
-    for node in walk(statement):
+    for node in walk(facts.as_read(statement)):
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store) and flow.key(node) == name:
             return facts.reading.type(node).kind in detach_no_grad_results.NUMBERS
     return False
@@ -203,7 +206,7 @@ def _brings_graph(facts: Facts, call: ast.Call, given: ast.expr) -> bool:
         return False
     scope = facts.enclosing(statement, *FUNCTIONS) or facts.source.tree
     carrying: set[str] = set()
-    for each in _statements(scope):
+    for each in map(facts.as_read, _statements(scope)):
         if each.lineno >= statement.lineno:
             break
         if isinstance(each, ast.Assign | ast.AugAssign | ast.AnnAssign) and each.value is not None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from ....read.walk import walk_again as walk
+from ...facts import Facts
 from . import flow
 from .asked_parameters import is_network
 from .draft import Draft
@@ -30,9 +31,9 @@ def as_given(draft: Draft, network: str, statements: Sequence[ast.AST]) -> str |
     return ", ".join(given)
 
 
-def is_looped(network: str, statements: Iterable[ast.AST]) -> bool:
+def is_looped(facts: Facts, network: str, statements: Iterable[ast.AST]) -> bool:
     name = network.partition(".")[0].partition("[")[0]
-    return any(_stores(name, statement) for statement in statements)
+    return any(_stores(facts, name, statement) for statement in statements)
 
 
 def _clauses(
@@ -40,7 +41,7 @@ def _clauses(
 ) -> list[str] | None:
     """`for net in nets` for each place that binds the name; none if the statements bind it nowhere."""
     found = []
-    for node in (node for statement in statements for node in _stores(name, statement)):
+    for node in (node for statement in statements for node in _stores(draft, name, statement)):
         way = _way(draft, node)
         if way is None or not _can_repeat(draft, way[1]):
             return None
@@ -57,14 +58,15 @@ def _clauses(
     return list(dict.fromkeys(found))
 
 
-def _stores(name: str, statement: ast.AST) -> list[ast.Name]:
-    nodes = (node for node in walk(statement) if isinstance(node, ast.Name) and node.id == name)
-    return [node for node in nodes if isinstance(node.ctx, ast.Store)]
+def _stores(facts: Facts, name: str, statement: ast.AST) -> list[ast.Name]:
+    return [node for node in facts.stores_in(statement) if node.id == name]
 
 
 def _way(draft: Draft, node: ast.Name) -> Way | None:
     """How the name comes by its value, if by a loop over something or from it alone."""
-    match draft.enclosing(node, *BINDING):
+    parent = draft.parents[node]
+    changed = draft.as_read(parent)
+    match changed if changed is not parent else draft.enclosing(node, *BINDING):
         case ast.For(target=target, iter=source) | ast.comprehension(target=target, iter=source):
             if draft.is_within(node, target):
                 return (*_narrowed(target, source, node), True)

@@ -58,12 +58,7 @@ def settle(facts: Facts, each: Backward, others: Lifted) -> None:
 
 
 def _may_be_tensor(facts: Facts, each: Backward, name: str) -> bool:
-    stores = [
-        node
-        for s in each.lifted
-        for node in walk(s)
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-    ]
+    stores = [node for s in each.lifted for node in facts.stores_in(s) if node.id == name]
     return any(facts.reading.type(node).kind not in ("int", "float", "bool", "str", "none") for node in stores)
 
 
@@ -77,7 +72,7 @@ def _place(facts: Facts, each: Backward) -> None:
     first, last = facts.place_of(inner[0]), end_of_graph
     own = set().union(*(flow.writes(statement) for statement in each.lifted))
     needed = set().union(*(flow.reads(part) for part in (*inner, *each.losses))) - own
-    needed |= set(flow.read_before_written(inner))  # `h = init()` before a loop of `h = net(h)`
+    needed |= set(flow.read_before_written(facts, inner))  # `h = init()` before a loop of `h = net(h)`
     between = [
         (index, block[index])
         for index in range(first, last)
@@ -367,7 +362,7 @@ def _stepped(facts: Facts) -> dict[ast.AST, set[str]]:
 
 def _inputs_and_outputs(facts: Facts, each: Backward) -> None:
     own = {name for statement in each.lifted for name in flow.writes(statement)}
-    earlier = flow.read_before_written([*each.lifted, *each.losses])
+    earlier = flow.read_before_written(facts, [*each.lifted, *each.losses])
     varying = {name for name in earlier if name not in own and _is_varying(facts, each, name)}
     region, gone = facts.derived(Regions).of(each.scope), _own_parts(each)
     losses = {flow.key(each.loss)} if not each.others and not each.directions else set()

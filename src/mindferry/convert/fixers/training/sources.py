@@ -225,7 +225,7 @@ def changed_by_callees(facts: Facts) -> dict[ast.stmt, set[str]]:
             names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
             names = names[1:] if isinstance(facts.parents.get(function), ast.ClassDef) else names
             if function not in known:
-                known[function] = flow.changed_arguments(function)
+                known[function] = flow.changed_arguments(facts, function)
             given = [value for name, value in zip(names, call.args, strict=False) if name in known[function]]
             found[statement] = {flow.key(each) for each in given} - {""}
     return found
@@ -283,7 +283,9 @@ def _returns_cut_values(facts: Facts, body: ast.AST) -> bool:
     own = make_leaf_parameters.own_nodes(body)
     returned = [each for each in own if isinstance(each, ast.Return) and each.value is not None]
     cut = {node for each in own if isinstance(each, ast.With) and flow.is_cut(each) for node in walk(each)}
+    cut |= {name for each in cut if isinstance(each, ast.stmt) for name in facts.stores_in(each)}
     stores = [each for each in own if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    stores += [name for each in own if facts.as_read(each) is not each for name in facts.stores_in(each)]
 
     def is_cut(value: ast.expr) -> bool:
         if isinstance(value, ast.Tuple | ast.List):

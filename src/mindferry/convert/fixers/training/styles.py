@@ -12,6 +12,7 @@ from ...plan import Edit, RemoveStatement, ReplaceNode
 from ...refused import Refused
 from ..mixed_precision import casts_of
 from .compilable import check_compiles
+from .compiled_state import check_state
 from .draft import Draft
 from .scaled import Scaling, cast_type, without_scale
 from .steps import Backward
@@ -77,29 +78,9 @@ def check_compiled(step: Step, is_asked_for: bool) -> None:
             raise Refused(f"ms.jit takes no `{type(node).__name__.lower()}`")
     if not isinstance(draft.enclosing(step.each.place, *LOOPS, *FUNCTIONS), LOOPS):
         raise Refused("its function is entered anew for every batch, so it would be compiled every time")
-    if replaced := _replaced_later(draft, step.each.statement):
-        raise Refused(
-            f"line {replaced} gives parameters other values, which a step that is compiled by then does not see"
-        )
+    check_state(draft, step.each)
     if not is_asked_for:
         check_compiles(draft, step.each)
-
-
-def _replaced_later(draft: Draft, step: ast.AST) -> int:
-    """The line of a load_state_dict() in the loops around a step, or of a `p.data = …`; 0 where this file has none.
-
-    Both are Parameter.set_data here: a compiled function goes on with the memory that it has seen (MindSpore 2.10).
-    """
-    loop = draft.enclosing(step, *LOOPS)
-    while loop is not None and (outer := draft.enclosing(loop, *LOOPS)) is not None:
-        loop = outer
-    looped = set(walk(loop)) if loop is not None else set()
-    for node in draft.source.of(ast.Attribute):
-        is_loaded = node.attr == "load_state_dict" and node in looped
-        is_set = node.attr == "data" and isinstance(node.ctx, ast.Store) and getattr(node.value, "id", "") != "self"
-        if is_loaded or is_set:
-            return node.lineno
-    return 0
 
 
 LOOPS = (ast.For, ast.While)

@@ -50,7 +50,7 @@ def _of_networks(draft: Draft, each: Backward, statements: list[ast.AST]) -> lis
     found = sources.networks(draft, statements)
     if found is None:
         return None
-    looped = {name: as_given(draft, name, statements) for name in found if is_looped(name, statements)}
+    looped = {name: as_given(draft, name, statements) for name in found if is_looped(draft, name, statements)}
     if None in looped.values():
         return None
     plain = [_trained(draft, name, each.scope) for name in found if name not in looped]

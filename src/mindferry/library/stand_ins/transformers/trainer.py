@@ -146,8 +146,13 @@ class Trainer:
         dataset = eval_dataset if eval_dataset is not None else self.eval_dataset
         if dataset is None:
             raise ValueError("Trainer: evaluation requires an eval_dataset.")
-        sampler = self._get_eval_sampler(dataset)
-        return DataLoader(dataset, batch_size=self.args.eval_batch_size, sampler=sampler, collate_fn=self.collate)
+        return DataLoader(
+            dataset,
+            batch_size=self.args.eval_batch_size,
+            sampler=self._get_eval_sampler(dataset),
+            collate_fn=self.collate,
+            drop_last=self.args.dataloader_drop_last,
+        )
 
     def get_test_dataloader(self, test_dataset):
         return self.get_eval_dataloader(test_dataset)

@@ -1,0 +1,279 @@
+"""What the code of a project changes when it runs, by function: a compiled step goes on with what it saw when it was compiled.
+
+Functions are told apart by their last name alone, in all files: what a loop may reach is more than it does reach, so a step is
+rather left uncompiled than compiled wrongly.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from ..apis import framework
+from ..read.source import Source, Unreadable
+from ..read.uses import Use
+from ..read.walk import walk_again as walk
+from .code_words import Text
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+RUN_UNNAMED = frozenset({"__call__", "__enter__", "__exit__", "__iter__", "__next__", "__setattr__"})
+PARTS_OF_NETWORKS = frozenset(
+    "parameters named_parameters buffers named_buffers state_dict modules named_modules children named_children".split()
+)
+VALUES = frozenset({"data", "detach"})  # by which a parameter is written to
+FREEZES = frozenset({"requires_grad", "requires_grad_"})
+MODES = frozenset({"train", "eval"})
+DRAWING = frozenset({"random", "numpy.random", "time", "secrets"})
+WHOLE = "<file>"
+GROWS = frozenset("append extend update insert pop clear setdefault add remove".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Of one function, or of one part of it."""
+
+    name: str
+    mentions: frozenset[str]  # names and members, whatever is done with them
+    reads: frozenset[str]  # of these, members and names that it does not bind itself
+    sets: frozenset[str]  # members, what they are members of, and names of the module
+    drawn: str = ""  # where it draws numbers, or asks for the time, without the framework
+    replaced: str = ""  # where it gives parameters other values, or layers other settings
+    frozen: str = ""  # where it takes gradients from what may be parameters
+    thawed: str = ""  # where it gives them, perhaps to data
+    mode: str = ""  # where it leaves a network in a mode that may not be that of training
+    kept: str = ""  # where it sets or grows something that outlives it
+
+    def __repr__(self) -> str:
+        """The same in every process: conversions are compared by it."""
+        words = (sorted(self.mentions), sorted(self.reads), sorted(self.sets))
+        return f"{self.name}{words}{self.drawn}{self.replaced}{self.frozen}{self.thawed}{self.mode}{self.kept}"
+
+
+def changes_of_project(texts: Iterable[Text]) -> tuple[Changes, ...]:
+    found: list[Changes] = []
+    for _, parsed in texts:
+        try:
+            found += changes_of_file(parsed())
+        except (OSError, Unreadable):
+            continue  # it is not converted either
+    return tuple(found)
+
+
+def changes_of_file(source: Source) -> list[Changes]:
+    """By function, and of the file as a whole, which goes by no function's name."""
+    functions: list[ast.FunctionDef | ast.AsyncFunctionDef] = [
+        *source.of(ast.FunctionDef),
+        *source.of(ast.AsyncFunctionDef),
+    ]
+    named = (changes_of(source, (each,), each.name) for each in functions if each.name != "__init__")
+    return [changes_of(source, (source.tree,), WHOLE), *named]
+
+
+def changes_of(source: Source, roots: Iterable[ast.AST], name: str = "") -> Changes:
+    nodes = [node for root in roots for node in walk(root)]
+    outside = {word for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for word in node.names}
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    modes = [node for node in nodes if is_mode(node)]
+    last = max(modes, key=lambda node: (node.lineno, node.col_offset), default=None)
+
+    def first(found: Iterable[ast.AST]) -> str:
+        return next((place_of(source, node) for node in found), "")
+
+    return Changes(
+        name,
+        frozenset(word for node in nodes if (word := last_name(node)) and not _is_plain_mode(source, node)),
+        frozenset(_reads(source, nodes, bound - outside)),
+        frozenset(_sets(nodes, outside)),
+        first(node for node in nodes if _is_drawn(source, node)),
+        first(node for node in nodes if _is_replaced(source, node)),
+        first(node for node in nodes if _gives_gradients(source, node) is False),
+        first(node for node in nodes if _gives_gradients(source, node)),
+        first([last] if last is not None and not trains(last) else []),
+        first(node for node in nodes if _is_kept(node, bound - outside)),
+    )
+
+
+def reached(start: Changes, project: Iterable[Changes]) -> list[Changes]:
+    """What a part of the code changes, with all functions that it may call."""
+    by_name: dict[str, list[Changes]] = {}
+    for each in project:
+        by_name.setdefault(each.name, []).append(each)
+    found, seen = [start], frozenset[str]()
+    waiting = (start.mentions | RUN_UNNAMED) & by_name.keys()
+    while waiting := waiting - seen:
+        seen |= waiting
+        more = [each for name in sorted(waiting) for each in by_name[name]]
+        found += more
+        waiting = frozenset(word for each in more for word in each.mentions) & by_name.keys()
+    return found
+
+
+def last_name(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def place_of(source: Source, node: ast.AST) -> str:
+    return f"{source.path}:{getattr(node, 'lineno', 1)}"
+
+
+def is_mode(node: ast.AST) -> TypeGuard[ast.Call]:
+    """`net.train()`, `net.eval()` or `net.train(mode)`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MODES
+
+
+def trains(call: ast.AST) -> bool:
+    match call:
+        case ast.Call(func=ast.Attribute(attr="train"), args=[] | [ast.Constant(value=True)], keywords=[]):
+            return True
+    return False
+
+
+def _is_plain_mode(source: Source, node: ast.AST) -> bool:
+    """A network's own method, and not a function of the project's that has its name."""
+    parent = source.parents.get(node)
+    return isinstance(node, ast.Attribute) and node.attr in MODES and isinstance(parent, ast.Call) and not parent.args
+
+
+def _reads(source: Source, nodes: Iterable[ast.AST], bound: set[str]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            parent = source.parents.get(node)
+            is_method = isinstance(parent, ast.Call) and parent.func is node and last_name(node.value) != "self"
+            if not is_method:
+                yield node.attr
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in bound:
+            yield node.id
+
+
+def _sets(nodes: Iterable[ast.AST], outside: set[str]) -> Iterator[str]:
+    for node in nodes:
+        match node:
+            case ast.Attribute(attr=name, value=owner, ctx=ast.Store()):
+                yield from (name, last_name(owner))
+            case ast.Subscript(value=ast.Attribute() | ast.Name() as owner, ctx=ast.Store()):
+                yield last_name(owner)
+            case ast.Name(id=name, ctx=ast.Store()) if name in outside:
+                yield name
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, named, *_]):
+                yield from (last_name(owner), str(named.value) if isinstance(named, ast.Constant) else "")
+            case ast.Call(func=ast.Attribute(value=ast.Attribute() | ast.Name() as owner, attr=method)):
+                if method in GROWS:
+                    yield last_name(owner)
+
+
+def _is_kept(node: ast.AST, bound: set[str]) -> bool:
+    match node:
+        case ast.Attribute(ctx=ast.Store()):
+            return True
+        case ast.Subscript(value=ast.Attribute() | ast.Name() as owner, ctx=ast.Store()):
+            return isinstance(owner, ast.Attribute) or owner.id not in bound
+        case ast.Call(func=ast.Attribute(value=ast.Attribute() | ast.Name() as owner, attr=method)) if method in GROWS:
+            return isinstance(owner, ast.Attribute) or owner.id not in bound
+        case ast.Global():
+            return True
+    return False
+
+
+def _is_drawn(source: Source, node: ast.AST) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr="random"):
+            return True
+        case ast.Name(id=name, ctx=ast.Load()):
+            return name in _drawing_names(source)
+    return False
+
+
+def _drawing_names(source: Source) -> set[str]:
+    """What the file calls modules that draw numbers or tell the time, and what it takes from them."""
+    found = set()
+    for node in source.of(ast.Import):
+        found |= {each.asname or each.name for each in node.names if each.name in DRAWING}
+    for taken in source.of(ast.ImportFrom):
+        if taken.module in DRAWING:
+            found |= {each.asname or each.name for each in taken.names}
+    return found
+
+
+def _gives_gradients(source: Source, node: ast.AST) -> bool | None:
+    """`x.requires_grad_()` or `x.requires_grad = True`; False where it takes them, or may; None where it is about something else."""
+    if not isinstance(node, ast.Attribute) or node.attr not in FREEZES:
+        return None
+    match source.parents.get(node):
+        case ast.Call(func=called, args=[] | [ast.Constant(value=True)], keywords=[]) if called is node:
+            return True
+        case ast.Assign(value=ast.Constant(value=True)) if isinstance(node.ctx, ast.Store):
+            return True
+        case ast.Call(func=called) if called is node:
+            return False
+    return False if isinstance(node.ctx, ast.Store) else None
+
+
+def _is_replaced(source: Source, node: ast.AST) -> bool:
+    """Whether parameters have other values after it, in other memory, or layers other settings."""
+    uses = framework().uses
+    match node:
+        case ast.Attribute(attr=name, ctx=ast.Store()) if name in FREEZES:
+            return False
+        case ast.Attribute(attr=name, ctx=ast.Store(), value=owner):
+            is_values = name == "data" and last_name(owner) != "self"
+            return is_values or (isinstance(owner, ast.Name) and _is_part(source, owner))
+        case ast.Attribute(attr=name) | ast.Name(id=name) if uses.has(Use.GIVES_VALUES, name):
+            return True
+        case ast.Call(func=ast.Name(id="setattr"), args=[owner, *_]):
+            return _is_part(source, owner) or any(getattr(each, "value", "") == "data" for each in node.args)
+        case ast.AugAssign(target=ast.Name() as target):
+            return _is_part(source, target)
+        case ast.AugAssign(target=ast.Attribute() as target):
+            return last_name(target.value) != "self" and _is_of_parameters(source, target)
+        case ast.Subscript(ctx=ast.Store(), value=ast.Attribute() as owner):
+            return _is_of_parameters(source, owner)
+        case ast.Call(func=ast.Name(id=name)):
+            return _is_in_place(name)  # initializers
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if _is_in_place(name):
+            return last_name(owner) == "init" or _is_of_parameters(source, owner)
+    return False
+
+
+def _is_in_place(name: str) -> bool:
+    is_marked = name.endswith("_") and not name.endswith("__") and len(name) > 2
+    return is_marked and name not in FREEZES and not framework().uses.has(Use.LEAVES_VALUES, name)
+
+
+def _is_of_parameters(source: Source, written: ast.AST) -> bool:
+    """Written to by way of its values, or without gradients, or in a loop over the parts of a network. Gradients are none of them."""
+    chain = {last_name(node) for node in walk(written)}
+    if "grad" in chain:
+        return False
+    if chain & VALUES or _is_part(source, written):
+        return True
+    return any(
+        framework().uses.has(Use.STOPS_GRADIENTS, last_name(part))
+        for node in _around(source, written)
+        for each in _conditions(node)
+        for part in walk(each)
+    )
+
+
+def _conditions(node: ast.AST) -> list[ast.expr]:
+    """What a block runs under."""
+    if isinstance(node, ast.With):
+        return [item.context_expr for item in node.items]
+    return list(node.decorator_list) if isinstance(node, FUNCTIONS) else []
+
+
+def _is_part(source: Source, written: ast.AST) -> bool:
+    """A name that a loop binds to the parts of a network."""
+    names = {node.id for node in walk(written) if isinstance(node, ast.Name)}
+    for node in _around(source, written):
+        if isinstance(node, ast.For) and names & {last_name(each) for each in walk(node.target)}:
+            return bool({last_name(each) for each in walk(node.iter)} & PARTS_OF_NETWORKS)
+    return False
+
+
+def _around(source: Source, node: ast.AST) -> Iterator[ast.AST]:
+    while (parent := source.parents.get(node)) is not None:
+        yield parent
+        node = parent

@@ -1,0 +1,142 @@
+"""What a compiled step would not see: MindSpore 2.10 compiles values, settings and modes in, and a parameter's memory.
+
+Each of these was run (tests/styles/test_compiled_state.py): other values of parameters, attributes and globals that change
+between two steps, another mode, numbers drawn by Python or numpy, and what the step itself keeps.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ....read.walk import walk_again as walk
+from ...changes_between_steps import Changes, changes_of, changes_of_file, is_mode, reached, trains
+from ...refused import Refused
+from .draft import Draft
+from .steps import Backward
+
+LOOPS = (ast.For, ast.While)
+HOOKS = frozenset(
+    "register_forward_hook register_forward_pre_hook register_full_backward_hook register_backward_hook register_hook".split()
+)
+
+
+def check_state(draft: Draft, each: Backward) -> None:
+    """Refuses where a compiled step would go on with what is no longer so."""
+    path = [node for node in _path(draft, each) if isinstance(node, LOOPS)]
+    if not path:
+        return
+    project = draft.settings.changes
+    if draft.is_notebook or not project:  # a notebook's cells are not among the project's files
+        project = (*project, *changes_of_file(draft.source))
+    loop = path[-1]
+    between = reached(changes_of(draft.source, (loop,)), project)
+    has_frozen = any(part.frozen for part in project)
+    if frozen := next((where for part in between if (where := part.frozen or (has_frozen and part.thawed))), ""):
+        raise Refused(f"{_line(draft, frozen)} says anew which parameters have gradients, which is compiled in")
+    if replaced := next((part.replaced for part in between if part.replaced), ""):
+        raise Refused(
+            f"{_line(draft, replaced)} gives parameters other values, or layers other settings, "
+            "which a step that is compiled by then does not see"
+        )
+    _check_modes(draft, each, project)
+    _check_compiled_code(draft, each, between, project, loop)
+
+
+def _check_compiled_code(
+    draft: Draft, each: Backward, between: list[Changes], project: tuple[Changes, ...], loop: ast.AST
+) -> None:
+    own = changes_of(draft.source, each.lifted)
+    networks = [part for part in project if part.name == "forward"]
+    inside = [*(part for network in networks for part in reached(network, project)), *reached(own, project)]
+    if drawn := next((part.drawn for part in inside if part.drawn), ""):
+        raise Refused(
+            f"{_line(draft, drawn)} draws numbers, or asks for the time, once and for all where it is compiled"
+        )
+    if kept := next((part.kept for part in inside if part.kept), ""):
+        raise Refused(f"{_line(draft, kept)} keeps something, which a compiled step does once, or without its gradient")
+    if hooks := sorted({word for part in project for word in part.mentions & HOOKS}):
+        raise Refused(f"the project calls {hooks[0]}(), and hooks are not compiled as they run")
+    sets = {word for part in between for word in part.sets}
+    seen = own.reads - {*each.inputs} - _names(loop)
+    seen = seen.union(*(part.reads for part in inside if part is not own))
+    if changed := sorted(seen & (sets | _names(loop)) - {"", "self", "grad"}):
+        raise Refused(f"`{changed[0]}`, which it reads, may change between two steps, and is compiled in")
+
+
+def _names(loop: ast.AST) -> set[str]:
+    """Plain names that the loop binds: they are handed to the step, or bound in it."""
+    return {node.id for node in walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def _line(draft: Draft, place: str) -> str:
+    path, _, line = place.rpartition(":")
+    return f"line {line}" if path == draft.source.path else f"line {line} of {path}"
+
+
+def _path(draft: Draft, each: Backward) -> Iterator[ast.AST]:
+    """What stands around the step, within its function."""
+    node: ast.AST = each.place
+    while (parent := draft.parents.get(node)) is not None and parent is not each.scope:
+        yield parent
+        node = parent
+
+
+def _check_modes(draft: Draft, each: Backward, project: tuple[Changes, ...]) -> None:
+    """Whether all networks are in the same mode at every step; refuses where that is not certain.
+
+    From the inside out: what a loop does after the step, or under a condition, is undone by a plain `net.train()` on the way to the step.
+    """
+    settled: set[str] = set()
+    place: ast.AST = each.place
+    for owner in (*_path(draft, each), each.scope):
+        body = next((block for block in _blocks(owner) if place in block), [])
+        index = body.index(place) if place in body else 0
+        for statement in reversed(body[:index]):
+            if isinstance(statement, ast.Expr) and is_mode(statement.value) and _is_plain(statement.value):
+                settled.add(_owner(statement.value))
+            elif owner is not each.scope:
+                _check_mode(draft, statement, project, settled)
+        if isinstance(owner, LOOPS):
+            again = set(settled)
+            for statement in reversed(body[index:]):
+                if isinstance(statement, ast.Expr) and is_mode(statement.value) and trains(statement.value):
+                    again.add(_owner(statement.value))
+                else:
+                    _check_mode(draft, statement, project, again)
+        place = owner
+        if owner is each.scope:
+            break
+
+
+def _blocks(owner: ast.AST) -> Iterator[list[ast.stmt]]:
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(owner, name, None)
+        if isinstance(block, list):
+            yield block
+
+
+def _owner(call: ast.Call) -> str:
+    """The network whose mode is set."""
+    assert isinstance(call.func, ast.Attribute)
+    return ast.unparse(call.func.value)
+
+
+def _is_plain(call: ast.AST) -> bool:
+    return trains(call) or (isinstance(call, ast.Call) and not call.args and not call.keywords)
+
+
+def _check_mode(draft: Draft, statement: ast.stmt, project: tuple[Changes, ...], settled: set[str]) -> None:
+    last: dict[str, ast.Call] = {}
+    for node in walk(statement):
+        if is_mode(node):
+            owner = _owner(node)
+            if owner not in last or (last[owner].lineno, last[owner].col_offset) < (node.lineno, node.col_offset):
+                last[owner] = node
+    for owner, call in last.items():
+        if owner not in settled and not trains(call):
+            raise Refused(f"line {call.lineno} may change the mode of {owner} between two steps, which is compiled in")
+    own = changes_of(draft.source, (statement,))
+    called = next((part.mode for part in reached(own, project)[1:] if part.mode), "")
+    if called and not settled:
+        raise Refused(f"{_line(draft, called)} may change a network's mode between two steps, which is compiled in")

@@ -1,0 +1,93 @@
+"""Inputs that nobody asked for and a network takes: arguments that were left to their defaults, more samples than it takes at once, an axis more."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+from ..artifacts import Gap
+from ..frameworks.named_in_code import is_torchs
+from .surroundings import forward_codes
+from .variants import LIGHT, MANY, Inputs, with_batch
+
+AXIS = "an axis more"
+ROWS = 3  # along the axis more
+LARGEST = 1024  # a number of samples that a network may take at once
+
+
+def unasked(model: Any, inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
+    """Groups, as those of variants.py."""
+    return [[each] for each in (*_arguments(model, inputs), *_pieces(model, inputs), *_axis_more(inputs))]
+
+
+def gap_of(said: str, passed: bool) -> Gap | None:
+    """A network that was made for other axes need not stand these: a difference there is listed and called nothing worse."""
+    if passed or not said.startswith(AXIS):
+        return None
+    why = "the reference takes such inputs, and the conversion gives other values there: an axis may be counted from the other end"
+    return Gap("inputs", said, "not comparable", why)
+
+
+def _arguments(model: Any, inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
+    """Each argument with a plain default that the inputs leave to it: a factor of 1 or an offset of 0 hides what is done with it."""
+    try:
+        parameters = list(inspect.signature(model.forward).parameters.values())
+    except (TypeError, ValueError):
+        return
+    given = {name.partition("[")[0].partition("{")[0].partition("(")[0] for name, _ in inputs if name}
+    positional = sum(not name for name, _ in inputs)
+    for index, each in enumerate(parameters):
+        is_left = index >= positional or each.kind is each.KEYWORD_ONLY
+        if is_left and each.name not in given and isinstance(each.default, bool | int | float):
+            value = _other(each.default)
+            yield f"{each.name}={value!r}, which is {each.default!r} by default", [*inputs, (each.name, value)]
+
+
+def _other(value: float) -> bool | int | float:
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int) else value * 1.25 + 0.25
+
+
+def _pieces(model: Any, inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
+    """One sample more than a number that the network's own code or attributes hold: it may take so many at once."""
+    import torch
+
+    tensors = [value for _, value in inputs if isinstance(value, torch.Tensor) and value.ndim > 1 and len(value)]
+    numbers = {number for number in _numbers(model) if MANY < number <= LARGEST}
+    if not tensors or not numbers:
+        return
+    batch, samples = len(tensors[0]), max(numbers) + 1
+    if sum(value.numel() for value in tensors) // batch * samples <= LIGHT:
+        yield f"batch of {samples}", with_batch(inputs, batch, samples)
+
+
+def _numbers(model: Any) -> Iterator[int]:
+    """Whole numbers in attributes of the network's own classes, and in the code of their forward."""
+    for module in model.modules():
+        if not is_torchs(module):
+            yield from (value for value in vars(module).values() if type(value) is int)
+    for code in forward_codes(model):
+        yield from _numbers_in(code)
+
+
+def _numbers_in(code: CodeType) -> Iterator[int]:
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _numbers_in(each)
+        elif type(each) is int:
+            yield each
+
+
+def _axis_more(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
+    """Of one tensor of numbers with two or three axes: layers such as Linear take any."""
+    import torch
+
+    if len(inputs) != 1 or not isinstance(inputs[0][1], torch.Tensor):
+        return
+    name, value = inputs[0]
+    if value.is_floating_point() and value.ndim in (2, 3) and value.numel() * ROWS <= LIGHT:
+        rows = torch.stack([torch.roll(value, number, -1) for number in range(ROWS)], 1)
+        yield f"{AXIS}, {'×'.join(map(str, rows.shape))}", [(name, rows)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from mindferry import convert_source
@@ -50,15 +52,20 @@ def test_an_optimizer_is_given_a_network_s_parameters_whatever_its_name() -> Non
     )
 
 
-@pytest.mark.parametrize("call", ["model.train(loader)", "model.eval('x + 1')", "trainer.train()", "runner.eval()"])
+@pytest.mark.parametrize("call", ["model.train(10)", "model.eval('x + 1')", "Trainer().train()", "trainer.train(lr=3)"])
 def test_what_is_no_network_s_call_stays_without_a_word(call: str) -> None:
-    code = f"def go(model, trainer, runner, loader):\n    {call}\n"
+    code = f"class Trainer:\n    def train(self):\n        return 1\n\ndef go(model, trainer):\n    {call}\n"
     assert call in converted(code) and warnings(code) == []
 
 
-def test_a_project_s_own_model_keeps_its_methods() -> None:
-    code = "class Model:\n    def train(self):\n        return 1\n\ndef go(model):\n    model.train()\n"
-    assert "    model.train()\n" in converted(code)
+def test_what_has_train_and_may_be_a_network_or_the_project_s_own_is_asked_when_it_runs() -> None:
+    conversion = convert_source(
+        f"{HEAD}class Model:\n    def train(self):\n        return 1\n\ndef go(model):\n    return model.train()\n"
+    )
+    assert "return ms_compat.any_train(model)\n" in conversion.main
+    values: dict[str, Any] = {}
+    exec(conversion.code, values)
+    assert values["go"](values["Model"]()) == 1
 
 
 def test_what_may_be_a_network_is_asked_when_it_runs() -> None:

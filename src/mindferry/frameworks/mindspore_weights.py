@@ -180,7 +180,8 @@ def other_draws(golden: Golden, initial: Buffers, names: dict[str, str]) -> Iter
 def other_order(cell: Cell, golden: Golden, names: dict[str, str]) -> Iterator[Shortfall]:
     """Trained parameters in another order: slices of it, groups of an optimizer and its saved state go by that."""
     sources = {target: source for source, target in reversed(names.items())}
-    ours = [sources[each.name] for each in cell.trainable_params() if each.name in sources]
+    trained = (each for each in cell.get_parameters() if each.requires_grad)
+    ours = [sources[each.name] for each in trained if each.name in sources]
     theirs = [name for name in golden.trainable if name in set(ours)]
     ours = [name for name in ours if name in set(theirs)]
     first = next(((one, other) for one, other in zip(theirs, ours, strict=False) if one != other), None)

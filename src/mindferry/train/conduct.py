@@ -11,7 +11,7 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count, zip_longest
 from types import FrameType
 from typing import Any
@@ -127,14 +127,14 @@ def is_of(package: str, frame: FrameType) -> bool:
     return package in str(frame.f_globals.get("__name__", "")).split(".")
 
 
-def is_being_made(kind: type, frame: FrameType | None) -> bool:
-    """Whether a network of this kind is under construction there: what it copies, loads or tries is a part of it, and is met with it."""
+def is_being_made(is_network: Callable[[Any], bool], frame: FrameType | None) -> bool:
+    """Whether a network is under construction there: what it copies, loads or tries is a part of it, and is met with it."""
     while frame is not None:
         code = frame.f_code
         if (
             code.co_name == "__init__"
             and code.co_argcount
-            and isinstance(frame.f_locals.get(code.co_varnames[0]), kind)
+            and is_network(frame.f_locals.get(code.co_varnames[0]))
         ):
             return True
         frame = frame.f_back

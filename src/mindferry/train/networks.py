@@ -59,13 +59,13 @@ class Networks:
 
         def copied(value: Any, *args: Any, **kwargs: Any) -> Any:
             caller = sys._getframe(1)
-            is_network = isinstance(value, nn.Cell) and not (
-                is_of("ms_compat", caller) or is_being_made(nn.Cell, caller)
+            is_copied = isinstance(value, nn.Cell) and not (
+                is_of("ms_compat", caller) or is_being_made(is_network, caller)
             )
-            if is_network:
+            if is_copied:
                 networks.meet(value)
             result = deepcopy(value, *args, **kwargs)
-            if is_network:
+            if is_copied:
                 networks.known |= {id(p) for p in result.get_parameters()}
             return result
 
@@ -103,10 +103,8 @@ class Networks:
         self.meet(cell, is_required=False, is_passing=True)
 
     def meet(self, cell: Any, is_required: bool = True, is_passing: bool = False) -> None:
-        from mindspore import nn
-
         parameters = {id(p) for p in cell.get_parameters()}
-        if parameters <= self.known or is_being_made(nn.Cell, sys._getframe(1)):
+        if parameters <= self.known or is_being_made(is_network, sys._getframe(1)):
             return
         self.is_meeting = True
         try:
@@ -158,3 +156,10 @@ def is_optimizer(cell: Any) -> bool:
     from mindspore import nn
 
     return hasattr(cell, "param_groups") or isinstance(cell, nn.Optimizer)
+
+
+def is_network(value: Any) -> bool:
+    """Also while it is under construction, when an optimizer, which is a Cell too, is told by its bases alone."""
+    from mindspore import nn
+
+    return isinstance(value, nn.Cell) and not any(base.__name__.endswith("Optimizer") for base in type(value).__mro__)

@@ -167,13 +167,11 @@ class Recorder:
 
         def copied(value: Any, *args: Any, **kwargs: Any) -> Any:
             caller = sys._getframe(1)
-            is_network = isinstance(value, nn.Module) and not (
-                is_of("torch", caller) or is_being_made(nn.Module, caller)
-            )
-            if is_network:
+            is_copied = is_network(value) and not (is_of("torch", caller) or is_being_made(is_network, caller))
+            if is_copied:
                 recorder.meet(value)
             result = deepcopy(value, *args, **kwargs)
-            if is_network:
+            if is_copied:
                 recorder.known |= {id(p) for p in result.parameters()}
             return result
 
@@ -191,10 +189,8 @@ class Recorder:
                 self.meet(module)
 
     def meet(self, module: Any, kind: str = "") -> None:
-        from torch import nn
-
         parameters = {id(p) for p in module.parameters()}
-        if parameters <= self.known or is_being_made(nn.Module, sys._getframe(1)):
+        if parameters <= self.known or is_being_made(is_network, sys._getframe(1)):
             return
         self.known |= parameters
         self.first_weights(module, kind or type(module).__name__)
@@ -327,3 +323,9 @@ def switch_dropout_off() -> None:
 
     functional.scaled_dot_product_attention = attend
     torch.nn.RNNBase.__init__ = recurrent_start
+
+
+def is_network(value: Any) -> bool:
+    from torch import nn
+
+    return isinstance(value, nn.Module)

@@ -131,11 +131,7 @@ def is_being_made(is_network: Callable[[Any], bool], frame: FrameType | None) ->
     """Whether a network is under construction there: what it copies, loads or tries is a part of it, and is met with it."""
     while frame is not None:
         code = frame.f_code
-        if (
-            code.co_name == "__init__"
-            and code.co_argcount
-            and is_network(frame.f_locals.get(code.co_varnames[0]))
-        ):
+        if code.co_name == "__init__" and code.co_argcount and is_network(frame.f_locals.get(code.co_varnames[0])):
             return True
         frame = frame.f_back
     return False

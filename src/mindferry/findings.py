@@ -66,7 +66,9 @@ MF102 = Code(
     Severity.ERROR,
     "A module of torch's as a value",
     "The code hands a whole module of torch's on (`f(torch.nn)`), or chooses from it by a name that is computed "
-    "(`getattr(nn, name)`). Where a table of the possible choices could be written instead, this is a warning.",
+    "(`getattr(nn, name)`), or by a text that is evaluated or imported when the program runs (`eval(kind)`, "
+    "`_target_: torch.foo` in a configuration). Where a table of the possible choices could be written instead, this is a warning; "
+    "where nothing says that a text names anything of torch's, a note.",
     "Name what is taken from the module, and convert again; in a table that was written, add what is missing.",
 )
 MF103 = Code(

@@ -206,7 +206,14 @@ class _Ledger:
         entry = self.context.rules.get(api) if self._is_called(node) else self.context.rules.attribute(api)
         if entry is not None and not entry.missing:
             return Verdict(Outcome.CONVERTED, "stays as it is", "proven")
+        if self._is_set(node):
+            return Verdict(Outcome.NOT_TORCH, "the file sets it, where torch has a method", "assumed")
         return self._unaccounted(node, f".{node.attr}")
+
+    def _is_set(self, node: ast.Attribute) -> bool:
+        """`m.type`, not called, where `layer.type = "Conv"` stands in the same file."""
+        stored = (each for each in self.source.members.get(node.attr, ()) if isinstance(each.ctx, ast.Store))
+        return not self._is_called(node) and next(stored, None) is not None
 
     def _of_unknown(self, node: ast.Attribute) -> Verdict:
         if not isinstance(node.ctx, ast.Load):

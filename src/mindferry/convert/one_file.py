@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import findings
+from ..apis import framework
 from ..artifacts import FileConversion, Finding, Rewrite
 from ..files import read_regular
 from ..layout import (
@@ -27,10 +28,12 @@ from ..read.source import Source, Unreadable
 from ..read.symbols import Symbols
 from .dependencies import rewrite_dependencies
 from .engine import FileResult, convert_file
+from .names_in_text import LARGEST as LARGEST_CONFIGURATION
+from .names_in_text import RenamedText, dotted_home, is_configuration, renamed
 from .render.helper_use import ProjectUse, use_of_tree
 from .render.imports import COMPAT_MODULE, HelpersImport
 from .render.notebook import convert_notebook
-from .settings import Settings
+from .settings import Settings, chosen_rules
 
 RELATIVE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)
 
@@ -60,7 +63,7 @@ def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: S
     try:
         raw = read_regular(file.path, LARGEST_CODE) if _is_copied(file) else b""
         if not file.is_code:
-            return _copy(file, raw)
+            return _copy(file, raw, settings)
         chosen = _symbols_for(raw, symbols)
         helpers, own = helper_home(layout, file, chosen.framework.helpers)[1], chosen.fork(bool(file.module))
         data, result = _converted(file, raw, helpers, own, settings, sources)
@@ -179,21 +182,35 @@ def _is_checkpoint(file: ProjectFile) -> bool:
     return file.path.suffix in CHECKPOINTS and not is_read
 
 
-def _copy(file: ProjectFile, raw: bytes) -> Written:
+def _copy(file: ProjectFile, raw: bytes, settings: Settings) -> Written:
     if not _is_copied(file):
         what = "a checkpoint" if _is_checkpoint(file) else "larger than 10 MB"
         advice = "convert it with `mindferry weights convert`" if _is_checkpoint(file) else "copy or link it yourself"
         finding = Finding(findings.MF902, "note", file.relative, 1, 1, f"not copied: it is {what}", advice)
         return Written(FileConversion(file.relative, "skipped", "", (), (finding,)), None, set())
     data, message = rewrite_dependencies(file.relative, raw)
-    found = (
+    found: tuple[Finding, ...] = (
         (Finding(findings.MF905, "warning", file.relative, 1, 1, message, "put mindspore in torch's place"),)
         if message
         else ()
     )
+    named = _renamed(file, data, settings)
+    found += named.findings
+    if named.rewrites:
+        data = named.text.encode("utf-8", "surrogateescape")
+        record = FileConversion(file.relative, "converted", digest(data), named.rewrites, found)
+        return Written(record, data, set(named.compat))
     if data == raw:
         return _as_it_was(file, "copied", raw, findings=found)
     return Written(FileConversion(file.relative, "copied", digest(data), (), found), data, set())
+
+
+def _renamed(file: ProjectFile, data: bytes, settings: Settings) -> RenamedText:
+    """With the names that a configuration holds for code to import, where the project's code does that."""
+    if not settings.texts.helpers or not is_configuration(file) or len(data) > LARGEST_CONFIGURATION:
+        return RenamedText("")
+    text = data.decode("utf-8", "surrogateescape")
+    return renamed(file.relative, text, settings.texts.helpers, chosen_rules(settings, framework().name))
 
 
 def failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> Written:
@@ -220,6 +237,8 @@ def helper_home(layout: Layout, file: ProjectFile, module: str = COMPAT_MODULE) 
     """(folder of the helpers relative to the root, how they are imported) for a file that uses helpers."""
     folder, depth = Path(file.relative).parent, 0
     plain = HelpersImport(module=helper_name(layout, module))
+    if not file.is_code:
+        return text_home(layout, module)[0], plain
     if not file.module:
         return str(folder), plain  # a notebook runs where it stands
     if file.is_brought:
@@ -241,6 +260,13 @@ def helper_home(layout: Layout, file: ProjectFile, module: str = COMPAT_MODULE) 
     if str(home) == "." or home != folder or not all(map(str.isidentifier, folder.parts)):
         return str(home), plain
     return str(home), replace(plain, lines=_either_way("from . import {0}", [plain.lines]))
+
+
+def text_home(layout: Layout, module: str = COMPAT_MODULE) -> tuple[str, str]:
+    """(the folder, the dotted name) of the helpers that a text names: at the root if code there has them, or else in the first package."""
+    homes = [helper_home(layout, file, module)[0] for file in layout.python]
+    home = "." if "." in homes or not homes else homes[0]
+    return home, dotted_home(layout, home, helper_name(layout, module))
 
 
 def _from_package(layout: Layout, file: ProjectFile, depth: int, package: str, plain: HelpersImport) -> HelpersImport:

@@ -48,7 +48,8 @@ from .code_words import Text
 from .fixers import FIXERS
 from .from_observation import with_refusal
 from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
-from .one_file import Written, digest, helper_home, helper_name, left_out, with_key
+from .names_in_text import names_in_text
+from .one_file import Written, digest, helper_home, helper_name, left_out, text_home, with_key
 from .output import previous_conversion as previous_conversion
 from .output import write_output
 from .own_optimizers import has_optimizers, may_have_exact_optimizers, needs_helpers
@@ -127,6 +128,7 @@ def convert_project(
         settings = replace(settings, has_plain_datasets=True)
     if settings.jit or settings.jit_auto:
         settings = replace(settings, changes=changes_of_project(_texts(layout, sources)))
+    settings = replace(settings, texts=names_in_text(layout, _texts(layout, sources), text_home(layout)[1]))
     layout, applications = with_applications(layout, settings)
     libraries = bring_libraries(layout, settings, observation)
     inputs = digest_of(libraries, inputs_digest(layout, settings))
@@ -279,6 +281,7 @@ def _use(written: list[Written]) -> ProjectUse | None:
     if any(each.record.path.endswith(".ipynb") for each in written):
         return None
     texts = [(each.use, each.content()) for each in written if _is_python(each)]
+    texts += [(None, _asked_by_text(each)) for each in written if each.compat and not _is_python(each)]
     is_library = not any(is_script(text) or has_training_loop(text) for _, text in texts)
     use = use_of((known or text.decode("utf-8", "replace") for known, text in texts), COMPAT_MODULE, is_library)
     use.networks = {
@@ -288,6 +291,11 @@ def _use(written: list[Written]) -> ProjectUse | None:
         if rewrite.rule.endswith(".Module.state_dict")
     }
     return use
+
+
+def _asked_by_text(each: Written) -> bytes:
+    """What a configuration names of the helpers, as code would: nobody can tell with which options."""
+    return "\n".join(f"{COMPAT_MODULE}.{name}" for name in sorted(each.compat)).encode()
 
 
 def _named_use(written: list[Written]) -> ProjectUse | None:

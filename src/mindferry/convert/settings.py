@@ -11,6 +11,7 @@ from ..apis import SOURCES, Rule, Table, framework, table
 from ..apis.quirks import native_on
 from ..errors import MindferryError
 from .changes_between_steps import Changes
+from .names_in_text import NO_TEXTS, NamesInText
 
 TARGETS = ("portable", "cpu", "ascend")
 PREFERENCES = ("exact", "native")
@@ -37,8 +38,8 @@ class Settings:
     has_native_optimizers: bool = True  # as preferred; not where the project needs what torch's hold
     has_plain_datasets: bool = False  # nobody asks for the base class of datasets, nor adds two of them
     has_exact_optimizers: bool = False  # MindSpore's own where they compute the same: the project asks no more of them
-
     changes: tuple[Changes, ...] = ()  # by the project's functions; known where steps are compiled
+    texts: NamesInText = NO_TEXTS  # that the project evaluates, or imports what they name
 
     @property
     def is_restricted(self) -> bool:

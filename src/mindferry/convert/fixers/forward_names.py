@@ -31,6 +31,31 @@ def plan(facts: Facts) -> Iterator[Change]:
             ) if _is_network(facts, owner):
                 yield ReplaceNode(name, '"construct"')
                 yield facts.record(name, facts.framework.of_network("forward"), "forward", "construct")
+    for call in facts.source.calls_named("type"):
+        yield from _made_class(facts, call)
+
+
+def _made_class(facts: Facts, call: ast.Call) -> Iterator[Change]:
+    """`type("Net", (nn.Module,), {"forward": run})`."""
+    match call:
+        case ast.Call(func=ast.Name(id="type"), args=[_, ast.Tuple(elts=bases), members]) if any(
+            _is_network_class(facts, base) for base in bases
+        ):
+            names = members.keys if isinstance(members, ast.Dict) else []
+            for name in names:
+                if isinstance(name, ast.Constant) and name.value == "forward":
+                    yield ReplaceNode(name, '"construct"')
+                    yield facts.record(name, facts.framework.of_network("forward"), "forward", "construct")
+            for keyword in members.keywords if isinstance(members, ast.Call) else []:
+                if keyword.arg == "forward":
+                    start = facts.source.start(keyword)
+                    yield ReplaceSpan(start, start + len(b"forward"), "construct")
+                    yield facts.record(keyword, facts.framework.of_network("forward"), "forward", "construct")
+
+
+def _is_network_class(facts: Facts, base: ast.expr) -> bool:
+    kind, symbols = facts.reading.type(base), facts.reading.symbols
+    return kind.kind in ("ref", "value") and symbols.is_module(symbols.origin(kind.qual))
 
 
 def _is_set(statement: ast.AST | None, target: ast.Attribute) -> TypeGuard[ast.Assign]:

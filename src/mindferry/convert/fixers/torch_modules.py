@@ -9,6 +9,7 @@ from functools import partial
 from ... import findings
 from ..facts import Facts
 from ..module_tables import LONGEST, classes_of
+from ..names_in_text import target_of
 from ..plan import AtEnd, Change, Edit, RemoveStatement, ReplaceNode, ReplaceSpan, Text, Texts, claim, claim_all
 from . import built_names
 
@@ -110,6 +111,11 @@ def _index(facts: Facts, node: ast.Subscript) -> Iterator[Change]:
         case _:
             return
     if home and isinstance(node.ctx, ast.Load):
+        called = facts.parents.get(node)
+        if (
+            isinstance(called, ast.Call) and called.func is node
+        ):  # a call of what is chosen, and of nothing in the module's __dict__
+            yield claim(called)
         yield from _choose(facts, node, home, node.slice, node.value)
 
 
@@ -144,7 +150,7 @@ def _choose(
         return
     known, said = ", ".join(targets), ""
     if names is None:
-        said = f"which of {home} is chosen here can't be told; the table has what this file mentions: {known}"
+        said = f"which of {home} is chosen here can't be told; the table has what this file or a configuration mentions: {known}"
     elif lacking:
         said = f"{', '.join(lacking)} of {home}, which may be chosen here, has no counterpart; the table has {known}"
     if said:
@@ -223,20 +229,12 @@ def _in_order(facts: Facts, found: set[str]) -> list[str]:
 
 
 def _mentioned(facts: Facts) -> list[str]:
-    return list(
-        dict.fromkeys(
-            each.value
-            for each in facts.source.of(ast.Constant)
-            if isinstance(each.value, str) and each.value.isidentifier()
-        )
-    )
+    texts = (each.value for each in facts.source.of(ast.Constant) if isinstance(each.value, str))
+    return list(dict.fromkeys((*(text for text in texts if text.isidentifier()), *facts.settings.texts.values)))
 
 
 def _target(facts: Facts, api: str) -> str:
-    """What stands for an API as a value, or ''."""
-    entry = facts.rules.get(api)
-    target = "" if entry is None or entry.missing else entry.like or entry.to
-    return "" if target.startswith(".") else target
+    return target_of(api, facts.rules)
 
 
 def _take_default(facts: Facts, node: ast.Call) -> Iterator[Change]:

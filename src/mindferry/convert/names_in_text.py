@@ -1,0 +1,143 @@
+"""Names of the framework's in texts, which a program looks up when it runs.
+
+`_target_: torch.optim.AdamW` in a configuration, `locate("torch.nn.GELU")` in code, `nn.Upsample` in a list of layers that is handed to
+eval(). No import says that these are torch's; what reads them is told by the calls in the project's code.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from .. import findings
+from ..apis import Table, framework, table
+from ..artifacts import Finding, Rewrite
+from ..files import read_regular
+from ..layout import Layout, ProjectFile
+from ..read.source import Source, Unreadable
+from .code_words import Text, says
+
+CONFIGURATIONS = frozenset(".yaml .yml .json .toml .cfg .ini .conf .gin".split())
+LARGEST = 1 << 20  # bytes of a configuration: what is longer is data
+_CHOOSES = re.compile(rb"(?<![\w.])(?:getattr|__dict__|vars)(?!\w)")
+_VALUE = re.compile(r"(?<![\w.\\/-])[A-Za-z_]\w*(?![\w.]|[\"']?[ \t]*:)")  # no key, no part of a dotted name
+_EVALUATES = re.compile(rb"(?<![\w.])eval(?![\w.])")
+_IMPORTS = re.compile(
+    rb"(?<!\w)(?:import_module|__import__|pydoc|locate|hydra|jsonargparse|LightningCLI|instantiate|get_class|get_obj_from_str)(?!\w)"
+)
+_DOTTED = re.compile(r"(?<![\w.\\/@-])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?![\w/\\-]|\.\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class NamesInText:
+    """What is known of the texts of a project."""
+
+    words: tuple[str, ...] = ()  # dotted names in them, where code evaluates texts
+    values: tuple[str, ...] = ()  # plain names that configurations hold, and torch has: `act: GELU`
+    helpers: str = ""  # the module of the helpers as a text names it, where code imports what a text names
+
+
+NO_TEXTS = NamesInText()
+
+
+@dataclass(frozen=True, slots=True)
+class RenamedText:
+    text: str
+    compat: frozenset[str] = frozenset()
+    rewrites: tuple[Rewrite, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def names_in_text(layout: Layout, texts: Iterable[Text], helpers: str) -> NamesInText:
+    """`helpers`: where texts would find the helpers."""
+    files = list(texts)
+    imported_from = helpers if any(says(_IMPORTS, each) for each in files) else ""
+    configurations = [_text_of(file) for file in layout.files if is_configuration(file)]
+    values = _values(configurations) if configurations and any(says(_CHOOSES, each) for each in files) else ()
+    if not any(says(_EVALUATES, each) for each in files):
+        return NamesInText((), values, imported_from)
+    found = {word for text in configurations for word in _words(text)}
+    for _, parsed in files:
+        with contextlib.suppress(OSError, Unreadable):
+            found |= {word for text in _strings(parsed()) for word in _words(text)}
+    return NamesInText(tuple(sorted(found)), values, imported_from)
+
+
+def _values(configurations: Iterable[str]) -> tuple[str, ...]:
+    known = {entry.api.rpartition(".")[2] for entry in table()}
+    return tuple(sorted({match[0] for text in configurations for match in _VALUE.finditer(text)} & known))
+
+
+def dotted_home(layout: Layout, home: str, name: str) -> str:
+    """How a text names the helpers that stand in this folder: as the project imports what stands beside them."""
+    for file in layout.python:
+        parts, folder = PurePosixPath(file.relative).parts, PurePosixPath(home).parts
+        if home != "." and parts[: len(folder)] == folder and (layout.root / home / "__init__.py").is_file():
+            below = len(parts) - len(folder) - file.is_package
+            modules = file.module.split(".")
+            return ".".join((*modules[: len(modules) - below], name))
+    return f"{layout.root.resolve().name}.{name}" if layout.is_package else name
+
+
+def is_configuration(file: ProjectFile) -> bool:
+    return file.path.suffix.lower() in CONFIGURATIONS
+
+
+def target_of(api: str, rules: Table) -> str:
+    """What stands for an API as a value, or ''."""
+    entry = rules.get(api)
+    target = "" if entry is None or entry.missing else entry.like or entry.to
+    return "" if target.startswith(".") else target
+
+
+def renamed(path: str, text: str, helpers: str, rules: Table) -> RenamedText:
+    """A configuration with what stands for each of the framework's names that it holds."""
+    own, compat, rewrites, found = framework(), set[str](), [], []
+    pieces, last = [], 0
+    for match in _DOTTED.finditer(text):
+        api = match[0]
+        if not own.is_own(api) or rules.get(api) is None or _is_in_comment(text, match.start()):
+            continue
+        line = text.count("\n", 0, match.start()) + 1
+        column = match.start() - (text.rfind("\n", 0, match.start()) + 1) + 1
+        target = target_of(api, rules)
+        if not target:
+            message = f"{api} is named here, is looked up when the program runs, and has no counterpart"
+            found.append(Finding(findings.MF102, "error", path, line, column, message, findings.MF102.advice, api))
+            continue
+        new = in_text(target, helpers)
+        compat |= {target.split(".")[1]} if target.startswith("compat.") else set()
+        pieces += [text[last : match.start()], new]
+        last = match.end()
+        rewrites.append(Rewrite(line, column, api, api, new))
+    return RenamedText("".join((*pieces, text[last:])), frozenset(compat), tuple(rewrites), tuple(found))
+
+
+def in_text(target: str, helpers: str) -> str:
+    return f"{helpers}.{target.removeprefix('compat.')}" if target.startswith("compat.") else target
+
+
+def _is_in_comment(text: str, place: int) -> bool:
+    line = text[text.rfind("\n", 0, place) + 1 : place]
+    return re.search(r"(?:^|\s)[#;]", line) is not None
+
+
+def _words(text: str) -> Iterator[str]:
+    return (match[0] for match in _DOTTED.finditer(text))
+
+
+def _text_of(file: ProjectFile) -> str:
+    try:
+        return read_regular(file.path, LARGEST).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _strings(source: Source) -> Iterator[str]:
+    for node in source.of(ast.Constant):
+        if isinstance(node.value, str) and not isinstance(source.parents.get(node), ast.Expr):
+            yield node.value

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -52,19 +52,23 @@ class RenamedText:
     findings: tuple[Finding, ...] = ()
 
 
-def names_in_text(layout: Layout, texts: Iterable[Text], helpers: str) -> NamesInText:
-    """`helpers`: where texts would find the helpers."""
-    files = list(texts)
-    imported_from = helpers if any(says(_IMPORTS, each) for each in files) else ""
+def names_in_text(layout: Layout, texts: Callable[[], Iterable[Text]], helpers: Callable[[], str]) -> NamesInText:
+    """`texts` reads the code, one file after another; `helpers` tells where texts would find the helpers."""
+    chooses = evaluates = imports = False
+    for each in texts():
+        chooses = chooses or says(_CHOOSES, each)
+        evaluates = evaluates or says(_EVALUATES, each)
+        imports = imports or says(_IMPORTS, each)
+    home = helpers() if imports else ""
+    if not (chooses or evaluates):
+        return NamesInText(helpers=home)
     configurations = [_text_of(file) for file in layout.files if is_configuration(file)]
-    values = _values(configurations) if configurations and any(says(_CHOOSES, each) for each in files) else ()
-    if not any(says(_EVALUATES, each) for each in files):
-        return NamesInText((), values, imported_from)
-    found = {word for text in configurations for word in _words(text)}
-    for _, parsed in files:
+    found = {word for text in configurations for word in _words(text)} if evaluates else set()
+    for _, parsed in texts() if evaluates else ():
         with contextlib.suppress(OSError, Unreadable):
             found |= {word for text in _strings(parsed()) for word in _words(text)}
-    return NamesInText(tuple(sorted(found)), values, imported_from)
+    values = _values(configurations) if chooses else ()
+    return NamesInText(tuple(sorted(found)), values, home)
 
 
 def _values(configurations: Iterable[str]) -> tuple[str, ...]:

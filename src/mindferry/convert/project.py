@@ -128,7 +128,9 @@ def convert_project(
         settings = replace(settings, has_plain_datasets=True)
     if settings.jit or settings.jit_auto:
         settings = replace(settings, changes=changes_of_project(_texts(layout, sources)))
-    settings = replace(settings, texts=names_in_text(layout, _texts(layout, sources), text_home(layout)[1]))
+    settings = replace(
+        settings, texts=names_in_text(layout, partial(_texts, layout, sources), lambda: text_home(layout)[1])
+    )
     layout, applications = with_applications(layout, settings)
     libraries = bring_libraries(layout, settings, observation)
     inputs = digest_of(libraries, inputs_digest(layout, settings))

@@ -159,6 +159,10 @@ def _older_python(folder: Path) -> ProjectConversion:
     return convert(folder, a__py=HEAD + "print 'loss', torch.zeros(3)\n")
 
 
+def _torch_s_launcher(folder: Path) -> ProjectConversion:
+    return convert(folder, a__py=HEAD + "x = torch.zeros(3)\n", run__sh="torchrun --rdzv_backend=c10d a.py\n")
+
+
 PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
     findings.MF103: _skipped,
     findings.MF104: _ascend_only,
@@ -174,6 +178,7 @@ PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
     findings.MF905: _odd_requirements,
     findings.MF907: _observed_before_a_change,
     findings.MF908: _older_python,
+    findings.MF909: _torch_s_launcher,
 }
 
 

@@ -386,6 +386,13 @@ MF908 = Code(
     "read as Python 3 has it, and the conversion is Python 3.",
     "Where the file was written for Python 2, look at its divisions: that of two integers gave an integer there.",
 )
+MF909 = Code(
+    "MF909",
+    Severity.WARNING,
+    "A launcher of torch's in a shell script",
+    "A shell script or a Makefile starts the program by torchrun, accelerate or deepspeed, with options that msrun does not have.",
+    "Start the program with msrun, which comes with MindSpore, or by `mindferry launch`.",
+)
 
 CODES: dict[str, Code] = {str(value): value for value in list(globals().values()) if isinstance(value, Code)}
 

@@ -34,6 +34,7 @@ from .render.helper_use import ProjectUse, use_of_tree
 from .render.imports import COMPAT_MODULE, HelpersImport
 from .render.notebook import convert_notebook
 from .settings import Settings, chosen_rules
+from .shell_scripts import is_shell, with_launchers
 
 RELATIVE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)
 
@@ -206,7 +207,9 @@ def _copy(file: ProjectFile, raw: bytes, settings: Settings) -> Written:
 
 
 def _renamed(file: ProjectFile, data: bytes, settings: Settings) -> RenamedText:
-    """With the names that a configuration holds for code to import, where the project's code does that."""
+    """With the names that a configuration holds for code to import, where the project's code does that, and with launchers of MindSpore's."""
+    if is_shell(file) and len(data) <= LARGEST_CONFIGURATION:
+        return with_launchers(file.relative, data.decode("utf-8", "surrogateescape"))
     if not settings.texts.helpers or not is_configuration(file) or len(data) > LARGEST_CONFIGURATION:
         return RenamedText("")
     text = data.decode("utf-8", "surrogateescape")

@@ -6,12 +6,15 @@ The file can be imported all the same: what such a package would give has a plac
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ... import findings
 from ...apis.torch._packages import need_of_torch
 from ..facts import Facts
 from ..plan import Change, MayBeAbsent
+
+COMPILED = "write what it computes in Python, or build it for MindSpore with ops.CustomOpBuilder"
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -36,6 +39,48 @@ def plan(facts: Facts) -> Iterator[Change]:
             )
             if not need.is_guess and _stops_the_file(facts, node):
                 yield from (MayBeAbsent(alias) for of, alias in names if of == head and alias.name != "*")
+    for node in facts.source.of(ast.ImportFrom):
+        is_own = node.level or (node.module or "").partition(".")[0] in own
+        if is_own and not is_optional(facts, node):
+            yield from _compiled(facts, node)
+
+
+def _compiled(facts: Facts, node: ast.ImportFrom) -> Iterator[Change]:
+    """`from . import _C`, `from ._C import nms`: what no file of the project has is compiled, or made by a build."""
+    own, exports, home = facts.reading.symbols.roots, facts.reading.symbols.exports, _home(facts, node)
+    is_alone = not own or (node.level and "." not in facts.reading.module)  # nobody read what stands beside it
+    if is_alone or facts.reading.module not in exports or home in facts.reading.symbols.excluded:
+        return
+    is_there = home in exports or any(module.startswith(f"{home}.") for module in exports)
+    if not (is_there or node.level or looks_compiled(home.rpartition(".")[2])):
+        return  # a folder that some path leads to when it runs
+    for alias in node.names:
+        name = f"{home}.{alias.name}" if is_there else home
+        if is_there and (
+            not looks_compiled(alias.name)
+            or alias.name in exports.get(home, ())
+            or name in exports
+            or alias.name == "*"
+        ):
+            continue
+        message = f"no file of the project is {name}: if it is compiled code, it is built with torch"
+        yield facts.found(node, findings.MF150, message, COMPILED, "warning", rule=name)
+        if _stops_the_file(facts, node) and alias.name != "*":
+            yield MayBeAbsent(alias)
+
+
+def _home(facts: Facts, node: ast.ImportFrom) -> str:
+    """The module that an import takes from."""
+    if not node.level:
+        return node.module or ""
+    parts = facts.reading.module.split(".")
+    keep = len(parts) - node.level + facts.source.path.endswith("__init__.py")
+    return ".".join((*parts[: max(keep, 0)], *([node.module] if node.module else [])))
+
+
+def looks_compiled(name: str) -> bool:
+    """`_C`, `_ext`, `nms_cuda`: what extensions of torch's are called."""
+    return re.fullmatch(r"_C\w*|_ext\w*|_?\w+_(?:cuda|cpp|ext|C|kernels?)", name) is not None
 
 
 def is_optional(facts: Facts, node: ast.AST) -> bool:

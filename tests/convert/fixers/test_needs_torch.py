@@ -1,0 +1,43 @@
+"""Compiled parts of a project: no file holds them, and what they were built with is torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mindferry import convert_project
+
+NET = "import torch\n{0}\n\n\ndef f(x: torch.Tensor):\n    return x.view(-1)\n"
+
+
+def found_in(folder: Path, line: str, **files: str) -> list[str]:
+    package = folder / "source" / "pkg"
+    package.mkdir(parents=True)
+    for name, text in {"__init__": "", "net": NET.format(line), **files}.items():
+        (package / f"{name}.py").write_text(text)
+    result = convert_project(folder / "source", folder / "out")
+    compile((folder / "out" / "pkg" / "net.py").read_text(), "net.py", "exec")
+    return [str(each.code) for each in result.findings]
+
+
+@pytest.mark.parametrize(
+    "line", ["from . import _C", "from ._C import nms", "from pkg._C import nms as n", "from pkg import roi_align_cuda"]
+)
+def test_compiled_code_is_named_and_does_not_stop_the_import(line: str, tmp_path: Path) -> None:
+    assert found_in(tmp_path, line) == ["MF150"]
+    assert "except ImportError:" in (tmp_path / "out" / "pkg" / "net.py").read_text()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from . import other",
+        "from .other import anything",
+        "from pkg import _C_of_python",
+        "try:\n    from . import _C\nexcept ImportError:\n    _C = None",
+        "from . import __version__",
+    ],
+)
+def test_files_names_and_options_of_the_project_are_no_compiled_code(line: str, tmp_path: Path) -> None:
+    assert found_in(tmp_path, line, other="anything = 1\n", _C_of_python="x = 1\n") == []

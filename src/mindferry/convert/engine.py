@@ -32,6 +32,7 @@ from .dispatch import (
 from .facts import Facts
 from .fixers import FIXERS
 from .fixers.brought_imports import imported_by_text
+from .fixers.setup_requirements import asks_for_torch
 from .fixers.tensorflow.graph_code import refuse_graph_code
 from .from_observation import mark_observed
 from .gather import gather
@@ -228,6 +229,8 @@ def _is_without_torch(source: Source, symbols: Symbols, module: str) -> bool:
     if module in symbols.beside or symbols.seen != ObservedTypes():
         return False
     own, is_torch = symbols.framework.roots, symbols.framework.name == "torch"
+    if is_torch and asks_for_torch(source):
+        return False
     needs = {name for name in imported_packages(source) if name not in symbols.roots} if is_torch else set()
     if not any(name.encode() in source.data for name in (*own, *symbols.ported)):
         return not any(map(need_of_torch, needs))

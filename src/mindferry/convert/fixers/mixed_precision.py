@@ -68,7 +68,7 @@ def options_of(facts: Facts, call: ast.Call) -> Options:
     is_on_cpu = ".cpu.amp" in api or (isinstance(device, ast.Constant) and device.value == "cpu")
     if kind is not None and not isinstance(kind, ast.Constant) and not _asks_for_device(facts, kind):
         return Options(False, kind, enabled)  # a variable
-    if text.endswith(("float32", "float64", "torch.float", "torch.double")):
+    if text.rpartition(".")[2] in ("float32", "float64", "float", "double"):
         enabled = ast.Constant(False)
     return Options("bfloat16" in text or (is_on_cpu and not text), None, enabled)
 
@@ -79,7 +79,7 @@ def _asks_for_device(facts: Facts, node: ast.expr) -> bool:
         if isinstance(each, ast.Name | ast.Attribute):
             word = each.id if isinstance(each, ast.Name) else each.attr
             kind = facts.reading.type(each)
-            is_framework = kind.kind == "ref" and facts.reading.symbols.origin(kind.qual).startswith("torch.")
+            is_framework = kind.kind == "ref" and facts.framework.is_own(facts.reading.symbols.origin(kind.qual))
             if "device" in word.lower() or "cuda" in word.lower() or is_framework:
                 return True
     return False

@@ -29,7 +29,11 @@ DRAWING = frozenset({"random", "numpy.random", "time", "secrets"})
 WHOLE = "<file>"
 GROWS = frozenset(
     "append extend update insert pop clear setdefault add remove reverse sort popitem popleft appendleft extendleft rotate discard "
-    "move_to_end difference_update intersection_update symmetric_difference_update subtract".split()
+    "move_to_end difference_update intersection_update symmetric_difference_update subtract fill itemset put".split()
+)
+# Functions that change what they are given first.
+CHANGES_FIRST = frozenset(
+    "shuffle heappush heappop heapify heapreplace heappushpop copyto place putmask fill_diagonal insort insort_left insort_right".split()
 )
 TAKES_OUT = frozenset({"numpy", "tolist", "__array__"})
 BY_NAME = frozenset(
@@ -102,7 +106,7 @@ def changes_of(source: Source, roots: Iterable[ast.AST], name: str = "") -> Chan
         name,
         frozenset(word for node in nodes if (word := last_name(node)) and not _is_plain_mode(source, node)),
         frozenset(_reads(source, nodes, bound - outside)),
-        frozenset(_sets(nodes, outside)),
+        frozenset(_with_aliases(source, _sets(nodes, outside))),
         first(node for node in nodes if _is_drawn(source, node)),
         first(node for node in nodes if _is_replaced(source, node)),
         first(node for node in nodes if _gives_gradients(source, node) is False),
@@ -169,17 +173,49 @@ def _reads(source: Source, nodes: Iterable[ast.AST], bound: set[str]) -> Iterato
 def _sets(nodes: Iterable[ast.AST], outside: set[str]) -> Iterator[str]:
     for node in nodes:
         match node:
-            case ast.Attribute(attr=name, value=owner, ctx=ast.Store()):
+            case ast.Attribute(attr=name, value=owner, ctx=ast.Store() | ast.Del()):
                 yield from (name, last_name(owner))
-            case ast.Subscript(value=ast.Attribute() | ast.Name() as owner, ctx=ast.Store()):
-                yield last_name(owner)
+            case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
+                yield from _chain(owner)
             case ast.Name(id=name, ctx=ast.Store()) if name in outside:
                 yield name
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, named, *_]):
                 yield from (last_name(owner), str(named.value) if isinstance(named, ast.Constant) else "")
             case ast.Call(func=ast.Attribute(value=ast.Attribute() | ast.Name() as owner, attr=method)):
-                if method in GROWS:
-                    yield last_name(owner)
+                if method in GROWS or _is_in_place(method):
+                    yield from _chain(owner)
+        if isinstance(node, ast.Call) and last_name(node.func) in CHANGES_FIRST and node.args:
+            yield from _chain(node.args[0])
+
+
+def _chain(owner: ast.AST) -> Iterator[str]:
+    """`cfg` and `weights` of `cfg.weights["a"]`, which is a part of both."""
+    while not isinstance(owner, ast.Name):
+        match owner:
+            case ast.Attribute(attr=name, value=inner):
+                yield name
+                owner = inner
+            case ast.Subscript(value=inner) | ast.NamedExpr(value=inner):
+                owner = inner
+            case _:
+                return
+    yield owner.id
+
+
+def _with_aliases(source: Source, names: Iterable[str]) -> set[str]:
+    """With what the names stand for in the file: `gates = net.gates; gates[0] = 1`."""
+    found, waiting = set[str](), set(names)
+    if not waiting:
+        return found
+    known: dict[str, set[str]] = {}
+    for node in source.of(ast.Assign):
+        if isinstance(node.value, ast.Attribute | ast.Name | ast.Subscript):
+            for each in node.targets:
+                known.setdefault(last_name(each), set()).add(next(_chain(node.value), ""))
+    while waiting:
+        found |= waiting
+        waiting = {word for name in waiting for word in known.get(name, ())} - found
+    return found
 
 
 def _is_kept(node: ast.AST, bound: set[str]) -> bool:

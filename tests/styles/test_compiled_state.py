@@ -102,6 +102,7 @@ CHANGES = {  # what stands where, and a part of the reason
         "",
         "`ws`, which it reads",
     ),
+    "array": ({"top": "ws = np.ones(2)", "more": " * float(ws[0])", "last": "ws[0] = 0.5"}, "", "`ws`, which it reads"),
     "deleted": ({"top": "C = {'a': 1}", "more": " * C.get('a', 2)", "last": "del C['a']"}, "", "`C`, which it reads"),
     "alias": ({"top": "C = {'a': 1}", "forward": "x = x * C['a']", "last": "D = C; D['a'] = 2"}, "", "`C`, which it"),
     "part": ({"top": "C = {'a': {}}", "forward": "x = x * len(C)", "last": "C['a']['b'] = 2"}, "", "`C`, which it"),

@@ -67,10 +67,17 @@ def _check_compiled_code(
     if hooks := sorted({word for part in project for word in part.mentions & HOOKS}):
         raise Refused(f"the project calls {hooks[0]}(), and hooks are not compiled as they run")
     sets = {word for part in between for word in part.sets}
-    seen = own.reads - {*each.inputs} - _names(loop)
+    handed = set(each.inputs) - _plain_inputs(draft, each) & sets
+    seen = own.reads - handed - (_names(loop) - sets)
     seen = seen.union(*(part.reads for part in inside if part is not own))
     if changed := sorted(seen & (sets | _names(loop)) - {"", "self", "grad"}):
         raise Refused(f"`{changed[0]}`, which it reads, may change between two steps, and is compiled in")
+
+
+def _plain_inputs(draft: Draft, each: Backward) -> set[str]:
+    """What is handed to the step and known to be no tensor, such as an array, which a compiled one refuses."""
+    nodes = [node for root in each.lifted for node in walk(root) if isinstance(node, ast.Name)]
+    return {node.id for node in nodes if draft.reading.type(node).kind not in ("tensor", "unknown")}
 
 
 def _names(loop: ast.AST) -> set[str]:

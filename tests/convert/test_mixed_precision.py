@@ -12,6 +12,9 @@ import torch
 from torch import nn
 
 
+AMP, KIND = False, torch.bfloat16
+
+
 def main():
     model = nn.Linear(4, 2)
     criterion = nn.CrossEntropyLoss()
@@ -39,6 +42,18 @@ ASCEND = Settings(target="ascend")
             "torch.autocast('cuda', dtype=torch.bfloat16, enabled=True)",
             "ms_compat.mixed_precision(model, ms.bfloat16)(x)",
         ),
+        ("torch.autocast('cuda', enabled=AMP)", "ms_compat.mixed_precision(model, enabled=AMP)(x)"),
+        ("torch.cuda.amp.autocast(AMP)", "ms_compat.mixed_precision(model, enabled=AMP)(x)"),
+        (
+            "torch.autocast('cuda', torch.bfloat16, AMP)",
+            "ms_compat.mixed_precision(model, ms.bfloat16, enabled=AMP)(x)",
+        ),
+        ("torch.autocast('cuda', dtype=KIND)", "ms_compat.mixed_precision(model, KIND)(x)"),
+        (
+            "torch.autocast('cuda', enabled=torch.cuda.is_available() and torch.device('cuda').type == 'cuda')",
+            "ms_compat.mixed_precision(model)(x)",
+        ),
+        ("torch.autocast('cpu')", "ms_compat.mixed_precision(model, ms.bfloat16)(x)"),
     ],
 )
 def test_a_network_is_cast_for_ascend(cast: str, call: str) -> None:
@@ -60,11 +75,16 @@ def test_portable_code_says_that_it_runs_in_float32(settings: Settings) -> None:
     assert [each.code for each in made.findings if each.code == "MF203"] == ["MF203"]
 
 
-def test_what_is_switched_off_is_not_cast() -> None:
-    assert (
-        "mixed_precision"
-        not in convert_source(CODE.format("torch.autocast('cuda', enabled=False)"), settings=ASCEND).main
-    )
+@pytest.mark.parametrize(
+    "cast",
+    [
+        "torch.autocast('cuda', enabled=False)",
+        "torch.cuda.amp.autocast(False)",
+        "torch.autocast('cuda', torch.float32)",
+    ],
+)
+def test_what_is_switched_off_is_not_cast(cast: str) -> None:
+    assert "mixed_precision" not in convert_source(CODE.format(cast), settings=ASCEND).main
 
 
 def test_on_a_cpu_the_helper_leaves_the_network_as_it_is(tmp_path, monkeypatch) -> None:

@@ -154,9 +154,13 @@ def test_an_argument_that_only_a_base_class_takes_is_fixed_there_too() -> None:
         "Base": "class Base:\n    def __init__(self, size, mode=None):\n        self.size = size if mode is None else mode(size)\n",
         "Heir": "class Heir(Base):\n    def __init__(self, size, mode=None):\n        super().__init__(size, mode)\n",
     }
-    assert specialise(texts, "print(ms_compat.Heir(3).size)", "Heir") == {
+    other = "class Other(Base):\n    def __init__(self):\n        super().__init__(1)\n"
+    project = "print(ms_compat.Heir(3).size, ms_compat.Other().size)"
+    use = use_of([f"import ms_compat\n{project}\n"], "ms_compat", is_library=False)
+    assert specialised(texts | {"Other": other}, {"Heir", "Other"}, use) == {
         "Base": "class Base:\n    def __init__(self, size):\n        self.size = size\n",
         "Heir": "class Heir(Base):\n    def __init__(self, size):\n        super().__init__(size)\n",
+        "Other": other,
     }
 
 

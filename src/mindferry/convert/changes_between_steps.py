@@ -27,7 +27,25 @@ FREEZES = frozenset({"requires_grad", "requires_grad_"})
 MODES = frozenset({"train", "eval"})
 DRAWING = frozenset({"random", "numpy.random", "time", "secrets"})
 WHOLE = "<file>"
-GROWS = frozenset("append extend update insert pop clear setdefault add remove".split())
+GROWS = frozenset(
+    "append extend update insert pop clear setdefault add remove reverse sort popitem popleft appendleft extendleft rotate discard "
+    "move_to_end difference_update intersection_update symmetric_difference_update subtract fill itemset put".split()
+)
+# Functions that change what they are given first.
+CHANGES_FIRST = frozenset(
+    "shuffle heappush heappop heapify heapreplace heappushpop copyto place putmask fill_diagonal insort insort_left insort_right".split()
+)
+TAKES_OUT = frozenset({"numpy", "tolist", "__array__"})
+BY_NAME = frozenset(
+    "__dict__ _modules _parameters _buffers vars globals locals".split()
+)  # through which anything is set
+CASTS = frozenset("half double bfloat16 float type".split())  # of a network, where nobody takes what they return
+LAYER_SETTINGS = frozenset(
+    "momentum eps p inplace negative_slope track_running_stats training stride padding dilation groups scale_factor".split()
+)
+GROUP_SETTINGS = frozenset(
+    "momentum betas weight_decay eps nesterov dampening amsgrad alpha rho centered maximize lr_decay lambd etas step_sizes".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +62,13 @@ class Changes:
     thawed: str = ""  # where it gives them, perhaps to data
     mode: str = ""  # where it leaves a network in a mode that may not be that of training
     kept: str = ""  # where it sets or grows something that outlives it
+    tuned: str = ""  # where it changes more of an optimizer than its rate
+    taken: str = ""  # where it takes values out of the framework
 
     def __repr__(self) -> str:
         """The same in every process: conversions are compared by it."""
         words = (sorted(self.mentions), sorted(self.reads), sorted(self.sets))
-        return f"{self.name}{words}{self.drawn}{self.replaced}{self.frozen}{self.thawed}{self.mode}{self.kept}"
+        return f"{self.name}{words}{self.drawn}{self.replaced}{self.frozen}{self.thawed}{self.mode}{self.kept}{self.tuned}{self.taken}"
 
 
 def changes_of_project(texts: Iterable[Text]) -> tuple[Changes, ...]:
@@ -86,13 +106,15 @@ def changes_of(source: Source, roots: Iterable[ast.AST], name: str = "") -> Chan
         name,
         frozenset(word for node in nodes if (word := last_name(node)) and not _is_plain_mode(source, node)),
         frozenset(_reads(source, nodes, bound - outside)),
-        frozenset(_sets(nodes, outside)),
+        frozenset(_with_aliases(source, _sets(nodes, outside))),
         first(node for node in nodes if _is_drawn(source, node)),
         first(node for node in nodes if _is_replaced(source, node)),
         first(node for node in nodes if _gives_gradients(source, node) is False),
         first(node for node in nodes if _gives_gradients(source, node)),
         first([last] if last is not None and not trains(last) else []),
         first(node for node in nodes if _is_kept(node, bound - outside)),
+        first(node for node in nodes if _is_tuned(source, node)),
+        first(node for node in nodes if isinstance(node, ast.Attribute) and node.attr in TAKES_OUT),
     )
 
 
@@ -151,17 +173,49 @@ def _reads(source: Source, nodes: Iterable[ast.AST], bound: set[str]) -> Iterato
 def _sets(nodes: Iterable[ast.AST], outside: set[str]) -> Iterator[str]:
     for node in nodes:
         match node:
-            case ast.Attribute(attr=name, value=owner, ctx=ast.Store()):
+            case ast.Attribute(attr=name, value=owner, ctx=ast.Store() | ast.Del()):
                 yield from (name, last_name(owner))
-            case ast.Subscript(value=ast.Attribute() | ast.Name() as owner, ctx=ast.Store()):
-                yield last_name(owner)
+            case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
+                yield from _chain(owner)
             case ast.Name(id=name, ctx=ast.Store()) if name in outside:
                 yield name
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, named, *_]):
                 yield from (last_name(owner), str(named.value) if isinstance(named, ast.Constant) else "")
             case ast.Call(func=ast.Attribute(value=ast.Attribute() | ast.Name() as owner, attr=method)):
-                if method in GROWS:
-                    yield last_name(owner)
+                if method in GROWS or _is_in_place(method):
+                    yield from _chain(owner)
+        if isinstance(node, ast.Call) and last_name(node.func) in CHANGES_FIRST and node.args:
+            yield from _chain(node.args[0])
+
+
+def _chain(owner: ast.AST) -> Iterator[str]:
+    """`cfg` and `weights` of `cfg.weights["a"]`, which is a part of both."""
+    while not isinstance(owner, ast.Name):
+        match owner:
+            case ast.Attribute(attr=name, value=inner):
+                yield name
+                owner = inner
+            case ast.Subscript(value=inner) | ast.NamedExpr(value=inner):
+                owner = inner
+            case _:
+                return
+    yield owner.id
+
+
+def _with_aliases(source: Source, names: Iterable[str]) -> set[str]:
+    """With what the names stand for in the file: `gates = net.gates; gates[0] = 1`."""
+    found, waiting = set[str](), set(names)
+    if not waiting:
+        return found
+    known: dict[str, set[str]] = {}
+    for node in source.of(ast.Assign):
+        if isinstance(node.value, ast.Attribute | ast.Name | ast.Subscript):
+            for each in node.targets:
+                known.setdefault(last_name(each), set()).add(next(_chain(node.value), ""))
+    while waiting:
+        found |= waiting
+        waiting = {word for name in waiting for word in known.get(name, ())} - found
+    return found
 
 
 def _is_kept(node: ast.AST, bound: set[str]) -> bool:
@@ -177,8 +231,37 @@ def _is_kept(node: ast.AST, bound: set[str]) -> bool:
     return False
 
 
+def _is_tuned(source: Source, node: ast.AST) -> bool:
+    """Whether an optimizer has another momentum afterwards, or another setting of its groups than the rate."""
+    match node:
+        case ast.Subscript(slice=ast.Constant(value=str() as key), ctx=ast.Store()):
+            return key in GROUP_SETTINGS
+        case ast.Subscript(value=owner, ctx=ast.Store()):
+            return _is_group(source, owner)
+        case ast.Call(func=ast.Attribute(value=owner, attr="update")):
+            return _is_group(source, owner)
+        case ast.Attribute(attr="state", ctx=ast.Store(), value=owner):
+            return "opt" in last_name(owner).lower()
+    return False
+
+
+def _is_group(source: Source, owner: ast.AST) -> bool:
+    """`optimizer.param_groups[0]`, or what a loop over them binds."""
+    if "param_groups" in {last_name(node) for node in walk(owner)}:
+        return isinstance(owner, ast.Subscript)
+    names = {node.id for node in walk(owner) if isinstance(node, ast.Name)}
+    return any(
+        isinstance(node, ast.For)
+        and names & {last_name(each) for each in walk(node.target)}
+        and "param_groups" in {last_name(each) for each in walk(node.iter)}
+        for node in _around(source, owner)
+    )
+
+
 def _is_drawn(source: Source, node: ast.AST) -> bool:
     match node:
+        case ast.Call(func=ast.Name(id="next")):
+            return True
         case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr="random"):
             return True
         case ast.Name(id=name, ctx=ast.Load()):
@@ -218,12 +301,20 @@ def _is_replaced(source: Source, node: ast.AST) -> bool:
         case ast.Attribute(attr=name, ctx=ast.Store()) if name in FREEZES:
             return False
         case ast.Attribute(attr=name, ctx=ast.Store(), value=owner):
-            is_values = name == "data" and last_name(owner) != "self"
+            is_values = (name == "data" or name in LAYER_SETTINGS) and last_name(owner) != "self"
             return is_values or (isinstance(owner, ast.Name) and _is_part(source, owner))
         case ast.Attribute(attr=name) | ast.Name(id=name) if uses.has(Use.GIVES_VALUES, name):
             return True
-        case ast.Call(func=ast.Name(id="setattr"), args=[owner, *_]):
-            return _is_part(source, owner) or any(getattr(each, "value", "") == "data" for each in node.args)
+        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[owner, *_]):
+            return last_name(owner) != "self"
+        case ast.Call(func=ast.Name(id="exec") | ast.Attribute(attr="__setattr__")):
+            return True
+        case ast.Call(func=ast.Attribute(attr=name), args=[]) if name in CASTS:
+            return isinstance(source.parents.get(node), ast.Expr)
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in GROWS and _is_by_name(owner):
+            return True
+        case ast.Subscript(ctx=ast.Store() | ast.Del(), value=owner) if _is_by_name(owner):
+            return True
         case ast.AugAssign(target=ast.Name() as target):
             return _is_part(source, target)
         case ast.AugAssign(target=ast.Attribute() as target):
@@ -233,8 +324,19 @@ def _is_replaced(source: Source, node: ast.AST) -> bool:
         case ast.Call(func=ast.Name(id=name)):
             return _is_in_place(name)  # initializers
         case ast.Call(func=ast.Attribute(value=owner, attr=name)) if _is_in_place(name):
-            return last_name(owner) == "init" or _is_of_parameters(source, owner)
+            return last_name(owner) == "init" or _is_of_parameters(source, owner) or _is_member(owner)
     return False
+
+
+def _is_by_name(owner: ast.AST) -> bool:
+    """`net.__dict__` or `vars(net)`."""
+    return last_name(owner.func if isinstance(owner, ast.Call) else owner) in BY_NAME
+
+
+def _is_member(written: ast.AST) -> bool:
+    """`net.norm.running_mean`, but no gradient: what is written to in place may be a buffer of a network's."""
+    chain = [last_name(node) for node in walk(written)]
+    return isinstance(written, ast.Attribute) and "grad" not in chain
 
 
 def _is_in_place(name: str) -> bool:

@@ -69,6 +69,7 @@ class Use(Enum):
     ARRANGES_MEMORY = "arranges memory"  # methods of layers, by their bare names
     GIVES_VALUES = "gives values"  # parameters have other values afterwards; by bare names, like the next two
     LEAVES_VALUES = "leaves values"  # named like a method that writes in place, and changes no values
+    MOVES_MOMENTUM = "moves momentum"  # schedules that change more of an optimizer than its rate
     STOPS_GRADIENTS = "stops gradients"
     CHECKS_INPUT = "checks input"  # the same: they raise or do nothing
     DRAWS_OPENLY = "draws by reset_parameters"  # the constructor calls this method of the object's

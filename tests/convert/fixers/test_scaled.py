@@ -60,6 +60,11 @@ def text(scaler: str = "torch.cuda.amp.GradScaler()", cast: str = CAST, between:
             "ms_compat.scaled_train_cell(nn.WithLossCell(ms_compat.mixed_precision(net, ms.bfloat16), criterion), optimizer, "
             "loss_scale_value=1024.0, scale_window=100)",
         ),
+        (
+            "AMP = False\n" + text("torch.amp.GradScaler(enabled=AMP)", "torch.autocast('cuda', enabled=AMP)"),
+            "ms_compat.scaled_train_cell(nn.WithLossCell(ms_compat.mixed_precision(net, enabled=AMP), criterion), optimizer, "
+            "enabled=AMP)",
+        ),
     ],
 )
 def test_a_scaled_step_is_one_cell(code: str, made: str) -> None:
@@ -75,7 +80,9 @@ def test_a_scaled_step_is_one_cell(code: str, made: str) -> None:
     ("code", "reason"),
     [
         (text(between="scaler.unscale_(optimizer)"), "its loss scale is read or changed elsewhere too"),
-        (text("torch.cuda.amp.GradScaler(enabled=False)"), "options that MindSpore's has not"),
+        (text("torch.cuda.amp.GradScaler(backoff_factor=0.25)"), "options that MindSpore's has not"),
+        (text("torch.cuda.amp.GradScaler(1024.0)"), "options that MindSpore's has not"),
+        (text(cast="torch.autocast('cuda', enabled=len(inputs) > 4)"), "the loop itself decides"),
         (text().replace("scaler.update()", "pass"), "does not step and update right after"),
     ],
 )

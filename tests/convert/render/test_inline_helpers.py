@@ -54,3 +54,22 @@ def test_longer_functions_defaults_and_comments_stay() -> None:
         "def half(x):\n    return [each / 2 for each in x]\n",
     ):
         assert inlined(caller, line) == {"outer": caller, "half": line}
+
+
+def test_a_helper_that_only_says_a_name_goes_from_all_that_call_it() -> None:
+    texts = {"half": "def half():\n    return np.random\n"}
+    texts |= {
+        "outer": "def outer():\n    return half().rand() + half().rand()\n",
+        "other": "def other():\n    half().seed(1)\n",
+    }
+    assert with_inlined(texts, ("outer", "other")) == {
+        "outer": "def outer():\n    return np.random.rand() + np.random.rand()\n",
+        "other": "def other():\n    np.random.seed(1)\n",
+    }
+
+
+def test_what_the_line_only_hands_on_may_be_computed_there() -> None:
+    line = "def half(x):\n    return ops.cast(x, ms.int32)\n"
+    assert inlined("def outer(a):\n    return half(a + 1)\n", line) == {
+        "outer": "def outer(a):\n    return ops.cast(a + 1, ms.int32)\n"
+    }

@@ -395,3 +395,40 @@ def test_a_loss_is_short_where_tensors_hold_nothing_that_it_can_t_take(options: 
     project = f"import ms_compat\ncriterion = ms_compat.CrossEntropyLoss({options})\n{more}"
     use = use_of([project], "ms_compat", is_library=False)
     assert ("ops.cross_entropy(" in render({"CrossEntropyLoss"}, use)) == is_short
+
+
+def test_short_checkpoints_hold_what_whole_ones_hold_and_are_read_under_both_names(tmp_path: Path) -> None:
+    from mindspore import Tensor, nn
+
+    project = "net = nn.BatchNorm2d(3)\nms_compat.save(net.state_dict(), path)\nms_compat.load_state_dict(net, ms_compat.load(path))"
+    use = use_of([f"import ms_compat\n{project}\n"], "ms_compat", is_library=False)
+    use.networks.add("net")
+    helpers = {"save", "load", "load_state_dict"}
+    short = loaded(tmp_path, "short_helpers", render(helpers, use))
+    whole = loaded(tmp_path, "whole_helpers", render(helpers))
+    assert not hasattr(short, "pack_checkpoint") and not hasattr(short, "other_names")
+    values = np.arange(3, dtype=np.float32)
+    for saving, loading in ((short, whole), (whole, short), (short, short)):
+        net = nn.SequentialCell(nn.BatchNorm2d(3))
+        saving.save(
+            {"0.weight": Tensor(values), **{k: v for k, v in net.state_dict().items() if "gamma" not in k}},
+            tmp_path / "a",
+        )
+        loading.load_state_dict(net, loading.load(tmp_path / "a"))
+        assert (net[0].gamma.asnumpy() == values).all()
+    with pytest.raises(RuntimeError, match="gamma"):
+        short.load_state_dict(nn.BatchNorm2d(3), {})
+    with pytest.raises(ValueError, match="empty"):
+        short.save({}, tmp_path / "b")
+    (tmp_path / "c.pth").write_bytes(b"PK\x03\x04")
+    with pytest.raises(ValueError, match="PyTorch"):
+        short.load(tmp_path / "c.pth")
+
+
+def test_a_project_that_looks_into_its_checkpoints_gets_whole_ones() -> None:
+    project = (
+        "state = ms_compat.load(path)\nms_compat.load_state_dict(net, state['model'])\nms_compat.save(state, path)"
+    )
+    use = use_of([f"import ms_compat\n{project}\n"], "ms_compat", is_library=False)
+    text = render({"save", "load", "load_state_dict"}, use)
+    assert "pack_checkpoint" in text and "checkpoint_path" in text

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...read.framework import Role
+from ...read.source import is_script
 from ...read.uses import Use
 from ..facts import Facts
 from ..plan import Change, Note
@@ -16,6 +17,12 @@ SIMPLE_ARGUMENTS = frozenset(
     "batch_size shuffle num_workers pin_memory drop_last persistent_workers prefetch_factor".split()
 )
 LABELLED = frozenset("CIFAR10 CIFAR100 MNIST FashionMNIST KMNIST EMNIST QMNIST ImageFolder FakeData SVHN STL10".split())
+# Those of them whose images are as high as wide, and transforms that keep an image so.
+SQUARE = frozenset("CIFAR10 CIFAR100 MNIST FashionMNIST KMNIST EMNIST QMNIST SVHN STL10".split())
+KEEP_SHAPE = frozenset(
+    "RandomHorizontalFlip RandomVerticalFlip ColorJitter Grayscale RandomGrayscale GaussianBlur".split()
+)
+CUT = frozenset("RandomCrop CenterCrop Pad Resize".split())  # to or by as much on all sides, if by one number
 # Transforms that give one image for one image.
 TO_ARRAY = frozenset("ToTensor PILToTensor".split())
 PIL_TO_PIL = frozenset(
@@ -57,9 +64,11 @@ def _note_images(facts: Facts, compose: ast.Call) -> Iterator[Change]:
     if at is None:
         return
     given = "pil" if steps[0][0] in PIL_TO_PIL or steps[0][0] == "ToPILImage" else ""
+    is_square = _is_for_squares(facts, compose)
     for name, node in steps[:at]:
         if given and name != "ToPILImage":
-            yield Note(node, "pil")
+            yield Note(node, "square" if is_square else "pil")
+        is_square = is_square and (name in KEEP_SHAPE or (name in CUT and _has_one_size(node)))
         given = "pil" if (name in PIL_TO_PIL and given) or name == "ToPILImage" else ""
     if given:
         yield Note(steps[at][1], "pil")
@@ -67,6 +76,40 @@ def _note_images(facts: Facts, compose: ast.Call) -> Iterator[Change]:
         if name not in ARRAY_TO_ARRAY:
             break
         yield Note(node, "array")
+
+
+def _has_one_size(step: ast.expr) -> bool:
+    """RandomCrop(32, padding=4)."""
+    values = [*step.args[:1], *(each.value for each in step.keywords)] if isinstance(step, ast.Call) else []
+    return bool(values) and all(isinstance(each, ast.Constant) and isinstance(each.value, int) for each in values)
+
+
+def _is_for_squares(facts: Facts, compose: ast.Call) -> bool:
+    """Whether only datasets of square images are given these transforms."""
+    parent = facts.parents[compose]
+    if not isinstance(parent, ast.Assign):
+        return _is_given_squares(facts, parent)
+    name = parent.targets[0]
+    if len(parent.targets) != 1 or not isinstance(name, ast.Name) or value_of(facts, name) is not compose:
+        return False
+    scope = facts.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef)
+    if scope is None and not is_script(facts.source.data):
+        return False  # whoever imports the module may give them other images
+    within = facts.source.walk(scope or facts.source.tree)
+    named = [each for each in within if isinstance(each, ast.Name) and each.id == name.id and each is not name]
+    return bool(named) and all(_is_given_squares(facts, facts.parents[each]) for each in named)
+
+
+def _is_given_squares(facts: Facts, place: ast.AST) -> bool:
+    """`MNIST(root, transform=…)`, of torchvision's own images."""
+    call = facts.parents.get(place) if isinstance(place, ast.keyword) and place.arg == "transform" else None
+    if not isinstance(call, ast.Call):
+        return False
+    kind, symbols = facts.reading.type(call), facts.reading.symbols
+    if kind.kind != "instance" or any(symbols.method(kind.qual, each) for each in ("__getitem__", "__init__")):
+        return False
+    base = symbols.torch_base(kind.qual)
+    return facts.uses.has(Use.READY_DATASET, base) and base.rpartition(".")[2] in SQUARE
 
 
 def _note_columns(facts: Facts, node: ast.Call) -> Iterator[Change]:

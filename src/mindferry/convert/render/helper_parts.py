@@ -115,7 +115,8 @@ def _collates_otherwise(use: ProjectUse, _: Collection[str]) -> bool:
 def _saves_objects(use: ProjectUse, wanted: Collection[str]) -> bool:
     """Whether save() is given anything but what state_dict() returns; what it reads back was written by such a save(), or is asked for parts."""
     is_other = not use.saves_state_only or bool(use.saved_states - use.networks)  # an optimizer's, perhaps
-    return use.loads_objects or "save" in use.values or "save" not in wanted or is_other
+    has_saved_none = not ({"save"} & set(wanted) or "save_checkpoint" in use.mentioned)
+    return use.loads_objects or "save" in use.values or has_saved_none or is_other
 
 
 def resumes_schedules(use: ProjectUse, wanted: Collection[str]) -> bool:

@@ -1,4 +1,7 @@
-"""Base classes that only helpers derive from: what every heir defines itself goes, and so does a base that has nothing left."""
+"""Base classes that only helpers derive from: what every heir defines itself goes, and so does a base that has nothing left.
+
+A base of one heir that only sets attributes is written into the heir.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,60 @@ def without_idle_bases(texts: dict[str, str], kept: Collection[str]) -> dict[str
                 alone = re.sub(rf"\Aclass {each}\({name}\):", f"class {each}:", texts[each])
                 texts[each] = re.sub(rf"\Aclass {each}\({name}, ", f"class {each}(", alone)
             del texts[name]
-    return texts
+        elif len(heirs) == 1 and (joined := _joined(texts[name], texts[heirs[0]])):
+            texts[heirs[0]] = joined
+            del texts[name]
+    return {name: _without_idle_start(text) for name, text in texts.items()}
+
+
+def _joined(base: str, heir: str) -> str | None:
+    """The heir with what the base's __init__ does, where that is all the base has and is given under its own names."""
+    node, own = parsed(base).body[0], _methods(heir).get("__init__")
+    assert isinstance(node, ast.ClassDef)
+    parts = [each for each in node.body if not _is_nothing(each)]
+    if len(parts) != 1 or parts[0] is not _methods(base).get("__init__") or own is None or "#" in base:
+        return None
+    start = parts[0]
+    call = own.body[0].value if isinstance(own.body[0], ast.Expr) else None
+    if not isinstance(call, ast.Call) or _asked_of_base(heir) != {"__init__"} or heir.count("super()") != 1:
+        return None
+    if not (isinstance(call.func, ast.Attribute) and call.func.attr == "__init__" and start.args.vararg is None):
+        return None
+    names = [each.arg for each in start.args.args[1:]]
+    given = dict(zip(names, call.args, strict=False)) | {each.arg or "": each.value for each in call.keywords}
+    is_same = set(given) == set(names) and all(_is_name(value, name) for name, value in given.items())
+    if not is_same or not all(isinstance(each, ast.Assign) for each in start.body) or start.args.kwonlyargs:
+        return None
+    lines, offsets = Offsets(base), Offsets(heir)
+    body = lines.data[lines.line(start.body[0].lineno) : lines.line((start.body[-1].end_lineno or 0) + 1)].decode()
+    begin, end = offsets.line(own.body[0].lineno), offsets.line((own.body[0].end_lineno or 0) + 1)
+    text = offsets.edited([(begin, end, body.rstrip("\n") + "\n")])
+    return re.sub(rf"\A(class \w+)\({node.name}\):", r"\1:", text)
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _without_idle_start(text: str) -> str:
+    """A class without an __init__ that does what the base's would do."""
+    node = parsed(text).body[0]
+    if not isinstance(node, ast.ClassDef) or not node.bases or len(node.body) < 2:
+        return text
+    start = _methods(text).get("__init__")
+    match start:
+        case ast.FunctionDef(
+            args=ast.arguments(args=[_], vararg=None, kwarg=None, kwonlyargs=[]),
+            body=[
+                ast.Expr(
+                    value=ast.Call(
+                        func=ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[])), args=[], keywords=[]
+                    )
+                )
+            ],
+        ) if "#" not in text and start is not node.body[0]:
+            return _without(text, {"__init__"})
+    return text
 
 
 def _first(text: str) -> ast.ClassDef | None:

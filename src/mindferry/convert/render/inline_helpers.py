@@ -1,4 +1,4 @@
-"""Helpers of one line that one other helper calls: the line stands there instead."""
+"""Helpers of one line that one other helper calls, or that only say a name: the line stands there instead."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ def with_inlined(texts: dict[str, str], kept: Collection[str]) -> dict[str, str]
         if (line := _line_of(texts[name])) is None:
             continue
         owners = [owner for owner in texts if owner != name and name in _names_in(texts[owner])]
-        if len(owners) != 1 or name in _names_in(texts[name]):
+        is_short = not line[0] and isinstance(line[1], SIMPLE)  # `np.random` needs no other name
+        if not owners or (len(owners) != 1 and not is_short) or name in _names_in(texts[name]):
             continue
-        text = _with_line(texts[owners[0]], name, *line)
-        if text is not None:
-            texts[owners[0]] = text
+        new = {owner: _with_line(texts[owner], name, *line) for owner in owners}
+        found = {owner: text for owner, text in new.items() if text is not None}
+        if len(found) == len(owners):
+            texts.update(found)
             del texts[name]
     return texts
 
@@ -56,26 +58,41 @@ def _names_in(text: str) -> frozenset[str]:
 
 
 def _with_line(text: str, name: str, arguments: tuple[str, ...], value: ast.expr, shown: str) -> str | None:
-    """The text with the line in place of the one call; None where it is not called once, or would not mean the same."""
+    """The text with the line in place of the calls; None where a call is not the only one, or it would not mean the same."""
     tree = parsed(text)
     used = [each for each in walk(tree) if type(each) is ast.Name and each.id == name]
     calls = [each for each in walk(tree) if type(each) is ast.Call and each.func in used]
     is_asked = any(type(each) is ast.Constant and each.value == name for each in walk(tree))
-    if is_asked or len(used) != 1 or len(calls) != 1 or calls[0] in in_strings(tree):
-        return None
-    call, offsets = calls[0], Offsets(text)
-    given = {arguments[place]: each for place, each in enumerate(call.args[: len(arguments)])}
-    given |= {each.arg: each.value for each in call.keywords if each.arg}
-    if set(given) != set(arguments) or not all(isinstance(each, SIMPLE) for each in given.values()):
+    is_once = len(used) == 1 or not arguments
+    if is_asked or not is_once or len(calls) != len(used) or any(call in in_strings(tree) for call in calls):
         return None
     bound = {each.id for each in walk(tree) if type(each) is ast.Name and type(each.ctx) is not ast.Load}
     bound |= {each.arg for each in walk(tree) if type(each) is ast.arg}
     if bound & ({each.id for each in walk(value) if type(each) is ast.Name} - set(arguments)):
         return None
-    line = _substituted(shown, {key: offsets.of(each) for key, each in given.items()})
-    line = line if isinstance(value, ATOMS) or _stands_free(tree, call) else f"({line})"
-    new = offsets.edited([(offsets.start(call), offsets.end(call), line)])
-    return new if all(len(each) <= WIDTH for each in new.splitlines()) else None
+    offsets, spans = Offsets(text), []
+    for call in calls:
+        given = {arguments[place]: each for place, each in enumerate(call.args[: len(arguments)])}
+        given |= {each.arg: each.value for each in call.keywords if each.arg}
+        if set(given) != set(arguments) or not _keeps_order(value, given):
+            return None
+        line = _substituted(shown, {key: offsets.of(each) for key, each in given.items()})
+        line = line if isinstance(value, ATOMS) or _stands_free(tree, call) else f"({line})"
+        spans.append((offsets.start(call), offsets.end(call), line))
+    new = offsets.edited(spans)
+    old = set(text.splitlines())
+    return new if all(len(each) <= WIDTH or each in old for each in new.splitlines()) else None
+
+
+def _keeps_order(value: ast.expr, given: Mapping[str, ast.expr]) -> bool:
+    """Whether what is given is computed once and before the line itself does anything."""
+    if all(isinstance(each, SIMPLE) for each in given.values()):
+        return True
+    asked = [each.id for each in walk(value) if type(each) is ast.Name and each.id in given]
+    is_plain_call = isinstance(value, ast.Call) and all(
+        isinstance(each, SIMPLE) for each in (value.func, *value.args, *(one.value for one in value.keywords))
+    )
+    return is_plain_call and len(given) == 1 and len(asked) == 1
 
 
 def _stands_free(tree: ast.Module, call: ast.Call) -> bool:

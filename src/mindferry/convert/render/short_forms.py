@@ -122,6 +122,23 @@ def _is_plain_adam(shape: CallShape) -> bool:
     return has_options and not shape.is_open and bool(PARAMETERS.match(shape.first))
 
 
+def saves_states_only(use: ProjectUse, wanted: set[str]) -> bool:
+    """Files hold a network's state, and whoever reads one hands it to a network."""
+    parts = ("SAVES_OBJECTS", "TAKES_FILES", "NAMES_ENTRIES")
+    calls = [shape for name in ("save", "load") for shape in use.calls.get(name, ())]
+    is_plain = not any(shape.is_open or shape.keywords for shape in calls)
+    return is_plain and not {"save", "load"} & use.values and not any(NEEDED[part](use, wanted) for part in parts)
+
+
+def renames_entries_only(use: ProjectUse, wanted: set[str]) -> bool:
+    """What a network is given has its own names, or torch's where MindSpore's layers have others."""
+    parts = ("NAMES_ENTRIES", "OVERRIDES_STATE", "HAS_LOAD_HOOKS", "HAS_LAZY_LAYERS", "HAS_FLAT_WEIGHTS")
+    is_asked = "load_state_dict" in use.values or any(NEEDED[part](use, wanted) for part in parts)
+    # Layers that are helpers call their parameters as torch does, and a file may have MindSpore's names for them.
+    has_own_layers = any(re.search(r"Norm|Embedding|PReLU|Transformer", name) for name in wanted)
+    return not is_asked and not has_own_layers and NEEDED["RENAMES_ENTRIES"](use, wanted)
+
+
 ENOUGH: Mapping[str, Callable[[ProjectUse, set[str]], bool]] = {
     "Adam": lambda use, wanted: use.has_exact_optimizers,
     "ParamGroup": has_one_group,
@@ -130,4 +147,7 @@ ENOUGH: Mapping[str, Callable[[ProjectUse, set[str]], bool]] = {
     "DataLoader": reads_plain_batches,
     "CrossEntropyLoss": picks_plain_classes("CrossEntropyLoss"),
     "NLLLoss": picks_plain_classes("NLLLoss"),
+    "save": saves_states_only,
+    "load": saves_states_only,
+    "load_state_dict": renames_entries_only,
 }

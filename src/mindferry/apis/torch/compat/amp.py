@@ -58,9 +58,10 @@ class GradScaler:
         self.current, self.good_steps = state_dict["scale"], state_dict["_growth_tracker"]
 
 
-def mixed_precision(net, dtype=ms.float16):
+def mixed_precision(net, dtype=ms.float16, enabled=True):
     """torch.autocast for a network: operators are cast by their kind, from the first call on. A CPU computes in float32."""
-    if ms.get_context("device_target") != "CPU" and not getattr(net, "has_mixed_precision", False):
+    is_half = enabled and dtype != ms.float32 and ms.get_context("device_target") != "CPU"
+    if is_half and not getattr(net, "has_mixed_precision", False):
         amp.auto_mixed_precision(net, "auto", dtype)
         net.has_mixed_precision = True
     return net

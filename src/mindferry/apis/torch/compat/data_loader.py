@@ -13,7 +13,7 @@ from .data_collate import collate_arrays, convert_arrays, map_nested, to_tensors
 from .data_process import is_marked, to_arrays
 from .data_samplers import BatchSampler, RandomSampler, SequentialSampler, random_numbers
 from .data_watch import DeathWatch
-from .host_numbers import host_numbers, python_numbers, seed_workers
+from .host_numbers import host_numbers, keep_numbers, python_numbers
 from .parts import MARKS_DATA, STREAMS_DATA, TAKES_SINGLE_SAMPLES
 
 
@@ -196,10 +196,7 @@ def read_sample(dataset, index):
 
 
 class EpochSampler:
-    """For GeneratorDataset: a new order every epoch, and new random numbers in its workers.
-
-    After mindspore.set_seed, GeneratorDataset(shuffle=True) gives every epoch the same order and seeds its workers the same.
-    """
+    """A new order every epoch, and workers seeded anew. (After set_seed, GeneratorDataset(shuffle=True) repeats both.)"""
 
     def __init__(self, dataset):
         self.dataset = dataset
@@ -208,7 +205,7 @@ class EpochSampler:
         numbers, size = random_numbers(None), len(self.dataset)
         order = numbers.permutation(size).tolist()
         numbers.permutation(size)  # torch draws a second order, for samples that none are left of
-        seed_workers(int(host_numbers().randint(2**31)))
+        keep_numbers(ds.config.set_seed, int(host_numbers().randint(2**31)))  # the workers read it when they start
         return iter(order)
 
     def __len__(self):

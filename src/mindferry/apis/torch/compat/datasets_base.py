@@ -54,15 +54,10 @@ class StandardTransform:
 
 def check_integrity(path, md5=None):
     """Whether the file is there and has this checksum."""
-    if not os.path.isfile(path):
-        return False
-    if md5 is None:
-        return True
-    digest = hashlib.md5(usedforsecurity=False)
+    if md5 is None or not os.path.isfile(path):
+        return os.path.isfile(path)
     with open(path, "rb") as file:
-        for chunk in iter(lambda: file.read(1 << 20), b""):
-            digest.update(chunk)
-    return digest.hexdigest() == md5
+        return hashlib.md5(file.read(), usedforsecurity=False).hexdigest() == md5
 
 
 def read_file(read, path, index):

@@ -34,15 +34,10 @@ class CIFAR10(VisionDataset):
         if download:
             self.download()
         if not self._check_integrity():
-            raise RuntimeError(
-                f"Dataset not found or corrupted in {os.path.join(self.root, self.base_folder)}. Unpack {self.url} there"
-            )
-        self.data, self.targets = [], []
-        for name, _ in self.train_list if train else self.test_list:
-            entry = self._load(name)
-            self.data.append(entry["data"])
-            self.targets.extend(entry["labels"] if "labels" in entry else entry["fine_labels"])
-        self.data = np.vstack(self.data).reshape(-1, 3, 32, 32).transpose((0, 2, 3, 1))
+            raise RuntimeError(f"{self.base_folder} not found or corrupted in {self.root}. Unpack {self.url} there")
+        files = [self._load(name) for name, _ in (self.train_list if train else self.test_list)]
+        self.data = np.vstack([each["data"] for each in files]).reshape(-1, 3, 32, 32).transpose((0, 2, 3, 1))
+        self.targets = [label for each in files for label in each.get("labels", each.get("fine_labels"))]
         self._load_meta()
 
     def _load(self, name):
@@ -62,11 +57,8 @@ class CIFAR10(VisionDataset):
 
     def __getitem__(self, index):
         image, target = Image.fromarray(self.data[index]), self.targets[index]
-        if self.transform is not None:
-            image = self.transform(image)
-        if self.target_transform is not None:
-            target = self.target_transform(target)
-        return image, target
+        image = image if self.transform is None else self.transform(image)
+        return image, target if self.target_transform is None else self.target_transform(target)
 
     def __len__(self):
         return len(self.data)
@@ -78,7 +70,7 @@ class CIFAR10(VisionDataset):
     def download(self):
         if not self._check_integrity():
             raise RuntimeError(
-                f"Nothing is downloaded here: unpack {self.url} into {self.root}, so that {self.base_folder} is in it"
+                f"Nothing is downloaded here: unpack {self.url}, so that {self.base_folder} is in {self.root}"
             )
 
     def extra_repr(self):

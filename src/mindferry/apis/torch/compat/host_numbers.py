@@ -5,7 +5,6 @@ import sys
 import types
 
 import mindspore as ms
-import mindspore.dataset as ds
 import numpy as np
 
 from .parts import SEEDS_APART
@@ -42,8 +41,3 @@ def keep_numbers(seeding, seed):
     seeding(seed)
     random.setstate(states[0])
     np.random.set_state(states[1])
-
-
-def seed_workers(seed):
-    """What GeneratorDataset's workers start from: read when they start."""
-    keep_numbers(ds.config.set_seed, seed)

@@ -39,9 +39,9 @@ class NetworkWithLoss(nn.Cell):
         return self.loss(self.network(*batch[: self.count]), *batch[self.count :])
 
 
-def scaled_train_cell(network, optimizer, loss_scale_value=65536.0, scale_factor=2, scale_window=2000):
+def scaled_train_cell(network, optimizer, loss_scale_value=65536.0, scale_factor=2, scale_window=2000, enabled=True):
     """nn.TrainOneStepWithLossScaleCell, which returns the loss alone. A CPU computes in float32 and needs no scale."""
-    if ms.get_context("device_target") == "CPU":
+    if not enabled or ms.get_context("device_target") == "CPU":
         return nn.TrainOneStepCell(network, optimizer)
     scale = nn.DynamicLossScaleUpdateCell(loss_scale_value, int(scale_factor), int(scale_window))
     return LossAlone(nn.TrainOneStepWithLossScaleCell(network, optimizer, scale))

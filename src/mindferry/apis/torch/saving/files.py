@@ -9,9 +9,16 @@ FILE = "files are the business of tests/optim/test_saving.py"
 
 
 def _is_checkpoint_name(node: ast.expr | None) -> bool:
-    """A literal, or an f-string's end, that MindSpore can use unchanged (a pass renames .pth and .pt)."""
-    if isinstance(node, ast.JoinedStr) and node.values:
-        node = node.values[-1]
+    """A literal, or the end of one that is put together, that MindSpore can use unchanged (a pass renames .pth and .pt)."""
+    match node:
+        case ast.JoinedStr(values=[*_, last]) | ast.BinOp(op=ast.Add(), right=last):
+            node = last
+        case ast.BinOp(op=ast.Mod(), left=ast.Constant() as format):
+            node = format
+        case ast.Call(func=ast.Attribute(value=ast.Constant() as format, attr="format")):
+            node = format
+        case ast.Call(func=ast.Attribute(attr="join"), args=[_, *_, last], keywords=[]):  # os.path.join
+            node = last
     return (
         isinstance(node, ast.Constant)
         and isinstance(node.value, str)
@@ -32,6 +39,15 @@ def _is_checkpoint_name(node: ast.expr | None) -> bool:
             'ms.save_checkpoint(nn.ReLU().state_dict(), "net.ckpt")',
             runs=False,
             why=FILE,
+        ),
+        *(
+            Case(
+                f"torch.save(nn.ReLU().state_dict(), {name}.pth'{rest})",
+                f"ms.save_checkpoint(nn.ReLU().state_dict(), {name}.ckpt'{rest})",
+                runs=False,
+                why=FILE,
+            )
+            for name, rest in (("'a%d", " % 3"), ("'a{}", ".format(3)"), ("'a' + 'b", ""))
         ),
         Case("torch.save({'epoch': 3}, 'last.pth')", "ms_compat.save({'epoch': 3}, 'last.ckpt')", runs=False, why=FILE),
     ],

@@ -12,8 +12,8 @@ MODES = {"constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECT", "symmetri
 
 
 def is_given(call: Call, kind: str) -> bool:
-    """Whether the transform is certain to get PIL images ("pil") or what ToTensor made of one ("array")."""
-    return call.noted == kind
+    """Whether the transform is certain to get PIL images ("pil", or "square" ones) or what ToTensor made of one ("array")."""
+    return call.noted == kind or (kind == "pil" and call.noted == "square")
 
 
 def constant(call: Call, name: str, absent: Any = None) -> Any:

@@ -61,18 +61,24 @@ def _in_range(values: object, least: float) -> bool:
     drop="antialias",
     only={"max_size": "None"},
     like="compat.Resize",
-    differs="an int stays with a helper: for one image size in 2,000, vision.Resize makes the long side a pixel shorter",
+    differs="unless images are square, an int stays with a helper: for one size in 2,000, vision.Resize makes the long side a pixel shorter",
     cases=text("T.Resize(256)", "ms_compat.Resize(256)")
     + text("T.Compose([T.Resize(8), T.ToTensor()])", "ms_compat.Compose([ms_compat.PILResize(8), vision.ToTensor()])")
     + text(
         "T.Compose([T.Resize((8, 9), 3), T.ToTensor()])",
         "ms_compat.Compose([vision.Resize((8, 9), vision.Inter.BICUBIC), vision.ToTensor()])",
+    )
+    + text(
+        "torchvision.datasets.MNIST('d', transform=T.Compose([T.CenterCrop(20), T.Resize(8), T.ToTensor()]))",
+        "ms_compat.MNIST('d', transform=ms_compat.Compose([vision.CenterCrop(20), "
+        "vision.Resize(8, interpolation=vision.Inter.BILINEAR), vision.ToTensor()]))",
     ),
 )
 def resize(call: Call) -> None:
     size = constant(call, "size")
     is_pair = isinstance(size, list | tuple) and len(size) == 2
-    if is_given(call, "pil") and is_pair and set_interpolation(call, "BILINEAR"):
+    is_square = is_given(call, "square") and not isinstance(size, list | tuple)
+    if is_given(call, "pil") and (is_pair or is_square) and set_interpolation(call, "BILINEAR"):
         return
     call.use_like()
     if is_given(call, "pil"):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ....apis import framework
+from ....read.uses import Use
 from ....read.walk import walk_again as walk
 from ...changes_between_steps import Changes, changes_of, changes_of_file, is_mode, reached, trains
 from ...refused import Refused
@@ -39,6 +41,11 @@ def check_state(draft: Draft, each: Backward) -> None:
             f"{_line(draft, replaced)} gives parameters other values, or layers other settings, "
             "which a step that is compiled by then does not see"
         )
+    if tuned := next((part.tuned for part in between if part.tuned), ""):
+        raise Refused(f"{_line(draft, tuned)} changes more of an optimizer than its rate, which is compiled in")
+    moves = framework().uses
+    if schedules := sorted(word for part in project for word in part.mentions if moves.has(Use.MOVES_MOMENTUM, word)):
+        raise Refused(f"{schedules[0]} moves the momentum too, which is compiled in")
     _check_modes(draft, each, project)
     _check_compiled_code(draft, each, between, project, loop)
 
@@ -53,15 +60,24 @@ def _check_compiled_code(
         raise Refused(
             f"{_line(draft, drawn)} draws numbers, or asks for the time, once and for all where it is compiled"
         )
+    if taken := next((part.taken for part in inside if part.taken), ""):
+        raise Refused(f"{_line(draft, taken)} takes values out of MindSpore, which come out wrong where it is compiled")
     if kept := next((part.kept for part in inside if part.kept), ""):
         raise Refused(f"{_line(draft, kept)} keeps something, which a compiled step does once, or without its gradient")
     if hooks := sorted({word for part in project for word in part.mentions & HOOKS}):
         raise Refused(f"the project calls {hooks[0]}(), and hooks are not compiled as they run")
     sets = {word for part in between for word in part.sets}
-    seen = own.reads - {*each.inputs} - _names(loop)
+    handed = set(each.inputs) - _plain_inputs(draft, each) & sets
+    seen = own.reads - handed - (_names(loop) - sets)
     seen = seen.union(*(part.reads for part in inside if part is not own))
     if changed := sorted(seen & (sets | _names(loop)) - {"", "self", "grad"}):
         raise Refused(f"`{changed[0]}`, which it reads, may change between two steps, and is compiled in")
+
+
+def _plain_inputs(draft: Draft, each: Backward) -> set[str]:
+    """What is handed to the step and known to be no tensor, such as an array, which a compiled one refuses."""
+    nodes = [node for root in each.lifted for node in walk(root) if isinstance(node, ast.Name)]
+    return {node.id for node in nodes if draft.reading.type(node).kind not in ("tensor", "unknown")}
 
 
 def _names(loop: ast.AST) -> set[str]:

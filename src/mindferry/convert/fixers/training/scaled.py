@@ -10,13 +10,18 @@ from ....read.uses import Use
 from ....read.walk import walk_again as walk
 from ...plan import Edit, RemoveStatement
 from ...refused import Refused
-from ..mixed_precision import casts_of
+from ..mixed_precision import Options, casts_of, options_of
 from .draft import Draft
 from .place_lifted_loss import is_clearing
 from .steps import Backward
 
 # Options of torch's scaler, as nn.DynamicLossScaleUpdateCell calls them.
-OPTIONS = {"init_scale": "loss_scale_value", "growth_factor": "scale_factor", "growth_interval": "scale_window"}
+OPTIONS = {
+    "init_scale": "loss_scale_value",
+    "growth_factor": "scale_factor",
+    "growth_interval": "scale_window",
+    "enabled": "enabled",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +60,13 @@ def without_scale(draft: Draft, each: Backward) -> tuple[Backward, Scaling] | No
     return plain, Scaling(step.value.args[0], made, _options(made))
 
 
-def cast_type(draft: Draft, each: Backward) -> str:
-    """What the forward pass is cast to by an autocast around it: 'float16', 'bfloat16', or ''."""
+def cast_of(draft: Draft, each: Backward) -> Options | None:
+    """What the forward pass is cast to by an autocast around it."""
     for statement in each.lifted:
         block = statement if isinstance(statement, ast.With) else draft.enclosing(statement, ast.With)
         if isinstance(block, ast.With) and (casts := casts_of(draft, block)):
-            return "bfloat16" if "bfloat16" in draft.source.text(casts[0]) else "float16"
-    return ""
+            return options_of(draft, casts[0])
+    return None
 
 
 def _is_scaler(draft: Draft, owner: ast.Name) -> bool:
@@ -83,9 +88,10 @@ def _made(draft: Draft, scaler: str) -> ast.Assign:
 def _options(made: ast.stmt) -> tuple[tuple[str, ast.expr], ...]:
     assert isinstance(made, ast.Assign) and isinstance(made.value, ast.Call)
     given = made.value.keywords
-    if any(each.arg not in OPTIONS for each in given) or len(made.value.args) > 1:
+    is_device = all(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in made.value.args)
+    if any(each.arg not in {*OPTIONS, "device"} for each in given) or len(made.value.args) > 1 or not is_device:
         raise Refused("its loss scaler has options that MindSpore's has not")
-    return tuple((OPTIONS[str(each.arg)], each.value) for each in given)
+    return tuple((OPTIONS[str(each.arg)], each.value) for each in given if each.arg != "device")
 
 
 def _statements(draft: Draft, each: Backward, scaler: str) -> tuple[ast.Expr, ast.Expr]:

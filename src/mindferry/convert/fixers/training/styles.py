@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from ....read.walk import walk_again as walk
 from ...plan import Edit, RemoveStatement, ReplaceNode
@@ -14,12 +15,12 @@ from ..mixed_precision import casts_of
 from .compilable import check_compiles
 from .compiled_state import check_state
 from .draft import Draft
-from .scaled import Scaling, cast_type, without_scale
+from .scaled import Scaling, cast_of, without_scale
 from .steps import Backward
 
 NOT_COMPILED = (ast.With, ast.Try, ast.NamedExpr)
 PLAIN_NAME = re.compile(r"[\w.\[\]]+")
-CAST_NAME = re.compile(r"\w+\.mixed_precision\([\w.\[\]]+(?:, [\w.]+)?\)")
+CAST_NAME = re.compile(r"\w+\.mixed_precision\([\w.\[\]]+(?:, [\w.]+)?(?:, enabled=[^()]+)?\)")
 MORE_THAN_THE_LOSS = "its loss is more than `criterion(net(x), y)`"
 NOT_OVER_BATCHES = "its loop is not `for x, y in loader`"
 
@@ -151,11 +152,21 @@ def _train_cell(step: Step) -> str:
 
 def _cast(step: Step, network: str) -> str:
     """With mixed precision where the forward pass ran under an autocast; on a CPU it does nothing."""
-    kind = cast_type(step.draft, step.each)
-    if not kind or "mixed_precision(" in network:
+    options = cast_of(step.draft, step.each)
+    if options is None:
         return network
-    given = f", {step.draft.texts.name('mindspore.bfloat16')}" if kind == "bfloat16" else ""
-    return f"{step.draft.texts.name('compat.mixed_precision')}({network}{given})"
+    loop = step.draft.enclosing(step.each.place, ast.For, ast.While)
+    asked = [each for each in (options.kind, options.enabled) if each is not None]
+    names = {node.id for each in asked for node in walk(each) if isinstance(node, ast.Name)}
+    if loop is not None and names & {node.id for node in walk(loop) if is_stored(node)}:
+        raise Refused("the loop itself decides whether it computes in mixed precision, and a network is cast once")
+    if "mixed_precision(" in network:
+        return network
+    return f"{step.draft.texts.name('compat.mixed_precision')}({network}{options.text(step.draft.texts)})"
+
+
+def is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def _network_and_loss(step: Step) -> tuple[str, str, int]:

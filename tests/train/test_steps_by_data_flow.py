@@ -300,6 +300,55 @@ for i, (x, y) in enumerate(zip(xs, ys)):
     record(loss)
 weights(model)
 """,
+    "batch_skipped_before_the_backward": """
+model = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for i, (x, y) in enumerate(zip(xs, ys)):
+    loss = criterion(model(x), y) / 2
+    if i == 1 or not torch.isfinite(loss):
+        record(loss)
+        continue
+    loss.backward()
+    if i % 2 == 0:
+        opt.step()
+        opt.zero_grad()
+    record(loss)
+weights(model)
+""",
+    "return_before_the_backward": """
+model = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+def closure(i, x, y):
+    out = model(x)
+    loss = criterion(out, y)
+    if i % 2:
+        return loss.item()
+    loss.backward()
+    return -1.0
+for i, (x, y) in enumerate(zip(xs, ys)):
+    record(closure(i, x, y))
+opt.step()
+weights(model)
+""",
+    "error_caught_before_the_backward": """
+model = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+n = 0
+for i, (x, y) in enumerate(zip(xs, ys)):
+    loss = criterion(model(x), y)
+    try:
+        if i == 2:
+            raise ValueError
+        loss.backward()
+    except ValueError:
+        n += 1
+        continue
+    if i % 2:
+        opt.step()
+        opt.zero_grad()
+record(n)
+weights(model)
+""",
     "expression_over_two_lines": """
 model = network()
 opt = torch.optim.SGD(model.parameters(), lr=0.1)

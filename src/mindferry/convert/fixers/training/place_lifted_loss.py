@@ -281,6 +281,9 @@ def _clear_first(facts: Facts, each: Backward) -> None:
     """zero_grad() between the forward and the backward clears before: the gradients of this loss come with the forward here."""
     if each.is_kept_later:
         return
+    if ways_out.between(facts, each.place, each.statement, each.scope):
+        each.is_kept_later, each.guards = True, []  # `if not isfinite(loss): continue`: then there is no backward()
+        return
     on_the_way = _on_the_way(facts, each)
     is_watched = any(_watches_gradients(facts, node) for node in on_the_way)
     is_second = any(

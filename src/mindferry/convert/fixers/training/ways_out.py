@@ -47,6 +47,28 @@ def _always_leaves(block: list[ast.stmt]) -> bool:
     return isinstance(block[-1], ast.Continue | ast.Break | ast.Return) if block else False
 
 
+def between(facts: Facts, place: ast.stmt, end: ast.stmt, scope: ast.AST) -> bool:
+    """Whether the code may leave between the two: by a statement of the loop or function around both, or by an error that it catches."""
+    start, stop = facts.source.start(place), facts.source.start(end)
+    kinds = (ast.Continue, ast.Break, ast.Return, ast.Raise)
+    found = (node for kind in kinds for node in facts.source.of(kind) if start < facts.source.start(node) < stop)
+    return any(_passes_by(facts, node, start, stop, scope) for node in found)
+
+
+def _passes_by(facts: Facts, node: ast.stmt, start: int, stop: int, scope: ast.AST) -> bool:
+    """A loop or a function that begins later is left alone, and what is behind it still runs."""
+    source, functions = facts.source, (ast.FunctionDef, ast.AsyncFunctionDef)
+    if (facts.enclosing(node, *functions) or source.tree) is not scope:
+        return False
+    if isinstance(node, ast.Return):
+        return True
+    if isinstance(node, ast.Raise):
+        caught = facts.enclosing(node, ast.Try, *functions)
+        return isinstance(caught, ast.Try) and source.end(caught) > stop
+    loop = facts.enclosing(node, ast.For, ast.While, ast.AsyncFor, *functions)
+    return loop is not None and source.start(loop) <= start
+
+
 def is_elif(facts: Facts, statement: ast.stmt) -> bool:
     """Lifted, it begins with `if`; and what it stood behind goes on without it."""
     return isinstance(statement, ast.If) and facts.source.data.startswith(b"elif", facts.source.start(statement))

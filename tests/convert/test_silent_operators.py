@@ -15,6 +15,38 @@ def run():
     rows = x[x[:, 0] > 1e9]
     return plain([rows.t() @ rows, torch.matmul(rows.t(), rows), rows.repeat(2, 1).sum(), junk])
 """,
+    "a network that answers for what it wraps": """
+class Wrapper(nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.calls = 0
+        self.module = module
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(self.module, name)
+    def forward(self, x):
+        self.calls += 1
+        return self.module(x)
+
+
+def run():
+    layer = nn.Linear(6, 2)
+    layer.weight.data.fill_(0.5)
+    layer.bias.data.fill_(0.1)
+    net = Wrapper(layer)
+    y = net(torch.from_numpy(X))
+    y.sum().backward()
+    return plain([y, net.calls, net.out_features, net.weight, layer.weight.grad, len(net.state_dict())])
+""",
+    "tensors of several types in one list, and a double that is added in place": """
+def run():
+    a, b = torch.ones(3), torch.arange(3)
+    x, t = torch.from_numpy(X).clone(), torch.tensor(0.5, dtype=torch.float64)
+    x += t
+    return plain([torch.cat([a, b]), torch.stack([b, a]), x, x.dtype == torch.float32])
+""",
     "a zeroth power has no gradient, a focal loss with gamma 0 neither": """
 def run():
     x = torch.tensor([0.0, 1.0, -2.0], requires_grad=True)

@@ -219,6 +219,136 @@ for i, (x, y) in enumerate(zip(xs, ys)):
     record(total)
 weights(model)
 """,
+    "first_batch_under_no_grad": """
+model = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+def calc(a, b):
+    return -a + b * 0.1, a * 2
+for i, (x, y) in enumerate(zip(xs, ys)):
+    if i == 0:
+        with torch.no_grad():
+            logp = model(x).mean()
+            continue
+    else:
+        logp = -criterion(model(x + 0.1), y)
+    det = logp.pow(2).mean()
+    loss, logp = calc(logp, det)
+    model.zero_grad()
+    loss.backward()
+    opt.param_groups[0]['lr'] = 0.05
+    opt.step()
+    record(loss, logp)
+weights(model)
+""",
+    "warm_up_with_a_loss_of_its_own": """
+model = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for i, (x, y) in enumerate(zip(xs, ys)):
+    loss = 0.01 * sum(p.pow(2).sum() for p in model.parameters())
+    opt.zero_grad()
+    if i < 2:
+        loss = loss + model(x).pow(2).mean()
+        loss.backward()
+        opt.step()
+        record(loss)
+        continue
+    loss = loss + criterion(model(x), y)
+    loss.backward()
+    opt.step()
+    record(loss)
+weights(model)
+""",
+    "chain_with_ways_out": """
+model = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for i, (x, y) in enumerate(zip(xs, ys)):
+    h = model[0](x)
+    if i == 0:
+        record(h.mean())
+        continue
+    elif i == 3:
+        break
+    elif i == 1:
+        out = model[2](h)
+    else:
+        out = model[2](model[1](h))
+        record(out.shape[0])
+    loss = criterion(out, y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    record(loss)
+weights(model)
+""",
+    "gradients_gathered_after_a_way_out": """
+model = network()
+opt = torch.optim.Adam(model.parameters(), lr=0.1)
+for i, (x, y) in enumerate(zip(xs, ys)):
+    if i == 0:
+        with torch.no_grad():
+            loss = criterion(model(x), y)
+        record(loss)
+        continue
+    else:
+        out = model(x)
+        loss = criterion(out, y) / 2
+        print(out.shape)
+    loss.backward()
+    if i % 2 == 0:
+        opt.step()
+        opt.zero_grad()
+    record(loss)
+weights(model)
+""",
+    "batch_skipped_before_the_backward": """
+model = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for i, (x, y) in enumerate(zip(xs, ys)):
+    loss = criterion(model(x), y) / 2
+    if i == 1 or not torch.isfinite(loss):
+        record(loss)
+        continue
+    loss.backward()
+    if i % 2 == 0:
+        opt.step()
+        opt.zero_grad()
+    record(loss)
+weights(model)
+""",
+    "return_before_the_backward": """
+model = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+def closure(i, x, y):
+    out = model(x)
+    loss = criterion(out, y)
+    if i % 2:
+        return loss.item()
+    loss.backward()
+    return -1.0
+for i, (x, y) in enumerate(zip(xs, ys)):
+    record(closure(i, x, y))
+opt.step()
+weights(model)
+""",
+    "error_caught_before_the_backward": """
+model = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+n = 0
+for i, (x, y) in enumerate(zip(xs, ys)):
+    loss = criterion(model(x), y)
+    try:
+        if i == 2:
+            raise ValueError
+        loss.backward()
+    except ValueError:
+        n += 1
+        continue
+    if i % 2:
+        opt.step()
+        opt.zero_grad()
+record(n)
+weights(model)
+""",
     "expression_over_two_lines": """
 model = network()
 opt = torch.optim.SGD(model.parameters(), lr=0.1)

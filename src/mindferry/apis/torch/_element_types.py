@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from itertools import islice
 
 from ...read.infer import Reading
@@ -42,9 +43,20 @@ def _written_type(reading: Reading, node: ast.expr, known: frozenset[str] = froz
         case ast.Call(keywords=keywords):
             return next((ast.unparse(each.value) for each in keywords if each.arg == "dtype"), "")
         case ast.Name(id=name) if name not in known:
-            values = list(islice(assigned_values(reading, node), 2))
+            values = [*islice(assigned_values(reading, node), 2), *islice(_assigned_beside_others(reading, name), 2)]
             return _written_type(reading, values[0], known | {name}) if len(values) == 1 else ""
     return ""
+
+
+def _assigned_beside_others(reading: Reading, name: str) -> Iterator[ast.expr]:
+    """`a, b = torch.ones(3), torch.arange(3)`: what b gets; the whole value where that is no list of as many."""
+    for each in reading.source.of(ast.Assign):
+        for target in each.targets:
+            if isinstance(target, ast.Tuple | ast.List):
+                names = [part.id if isinstance(part, ast.Name) else "" for part in target.elts]
+                is_paired = isinstance(each.value, ast.Tuple | ast.List) and len(each.value.elts) == len(names)
+                values = each.value.elts if is_paired else [each.value] * len(names)  # type: ignore[attr-defined]
+                yield from (value for part, value in zip(names, values, strict=True) if part == name)
 
 
 def _number_type(node: ast.expr) -> str:

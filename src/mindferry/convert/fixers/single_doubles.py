@@ -8,7 +8,7 @@ from functools import partial
 
 from ...read.uses import Use
 from ..facts import Facts
-from ..plan import AtNode, Change, Edit, ReplaceNode, Texts
+from ..plan import AtNode, Change, Edit, InsertAfter, ReplaceNode, Texts
 from .bindings import Names
 
 HELPERS: dict[type[ast.operator], str] = {ast.Add: "plus", ast.Sub: "minus"}
@@ -25,6 +25,13 @@ def plan(facts: Facts) -> Iterator[Change]:
             _may_be_double(facts, each) for each in operands
         ):
             yield AtNode(node, partial(_rewrite, facts, node))
+    for changed in facts.source.of(ast.AugAssign):
+        is_plain = isinstance(changed.target, ast.Name | ast.Attribute) and isinstance(
+            changed.value, ast.Name | ast.Call
+        )
+        are_tensors = all(facts.reading.type(each).is_tensor for each in (changed.target, changed.value))
+        if is_plain and are_tensors and _may_be_double(facts, changed.value):
+            yield AtNode(changed.value, partial(_cast, facts, changed))
 
 
 def _may_be_double(facts: Facts, node: ast.expr) -> bool:
@@ -50,6 +57,13 @@ def _is_of_numpy(facts: Facts, node: ast.expr) -> bool:
     if isinstance(node, ast.BinOp):
         return _is_of_numpy(facts, node.left) or _is_of_numpy(facts, node.right)
     return isinstance(node, ast.Call) and facts.reading.type(node.func).qual.startswith("numpy.")
+
+
+def _cast(facts: Facts, node: ast.AugAssign, texts: Texts) -> Iterator[Edit]:
+    """`x += y` leaves x in its type."""
+    before = texts.of(node.value)
+    yield InsertAfter(facts.source.end(node.value), f".astype({facts.source.text(node.target)}.dtype)")
+    yield facts.record(node.value, "float64", before, texts.of(node.value))
 
 
 def _rewrite(facts: Facts, node: ast.BinOp, texts: Texts) -> Iterator[Edit]:

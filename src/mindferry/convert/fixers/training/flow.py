@@ -149,15 +149,22 @@ def upwards(before: list[Beginning]) -> Iterator[ast.stmt]:
 def slice_for(
     facts: Facts, before: list[Beginning], loss: ast.expr, changed: Mapping[ast.stmt, set[str]]
 ) -> list[ast.stmt]:
+    """Of whole beginnings."""
+    return slice_of(facts, [(block, 0, end) for block, end in before], loss, changed)
+
+
+def slice_of(
+    facts: Facts, parts: Iterable[tuple[list[ast.stmt], int, int]], loss: ast.expr, changed: Mapping[ast.stmt, set[str]]
+) -> list[ast.stmt]:
     """The statements, in order, through which a gradient could reach the loss; `changed`: what functions change in place.
 
     From the loss upwards, from one statement that sets something needed to the next: the others are not looked at.
     """
     needed = reads(loss, with_gradient=True)
     chosen: list[ast.stmt] = []
-    for block, end in reversed(before):
+    for block, start, end in reversed(list(parts)):
         writers = facts.derived(_Writers).of(block, changed)
-        waiting = [-place for name in needed if (place := writers.last(name, end)) >= 0]
+        waiting = [-place for name in needed if (place := writers.last(name, end)) >= start]
         heapq.heapify(waiting)
         while waiting:
             place = -heapq.heappop(waiting)
@@ -171,7 +178,7 @@ def slice_for(
             if place < end:
                 end = place
                 for name in following & needed:
-                    if (earlier := writers.last(name, place)) >= 0:
+                    if (earlier := writers.last(name, place)) >= start:
                         heapq.heappush(waiting, -earlier)
     return chosen[::-1]
 

@@ -13,7 +13,7 @@ from ....read.walk import walk_again as walk
 from ...facts import Facts
 from ...free_names import FreeNames
 from ...refused import Refused
-from . import flow, set_first_values, sources
+from . import flow, set_first_values, sources, ways_out
 from .scope_parts import Regions, simple_parts
 from .steps import Backward, Rebound, is_optimizer_method, obstacle
 
@@ -66,10 +66,10 @@ def _place(facts: Facts, each: Backward) -> None:
     """Where the first lifted statement stands if its inputs are known there; else further down."""
     if not each.lifted:
         return
-    block = facts.block_of(each.lifted[-1])
-    inner = [statement for statement in each.lifted if facts.block_of(statement) is block]
-    end_of_graph = _end_of_graph(facts, each, block)
-    first, last = facts.place_of(inner[0]), end_of_graph
+    block = ways_out.home(facts, each.lifted[-1], each.statement)
+    places = {s: at for s in each.lifted if (at := ways_out.place_in(facts, s, block)) >= 0}
+    inner, rest = list(places), ways_out.Rest(each.lifted)
+    first, last = places[inner[0]], _end_of_graph(facts, each, block)
     own = set().union(*(flow.writes(statement) for statement in each.lifted))
     needed = set().union(*(flow.reads(part) for part in (*inner, *each.losses))) - own
     needed |= set(flow.read_before_written(facts, inner))  # `h = init()` before a loop of `h = net(h)`
@@ -80,38 +80,37 @@ def _place(facts: Facts, each: Backward) -> None:
     ]
     updates = [index for index, statement in between if _updates(facts, statement)]
     if not any(sources.carries(facts, part) for part in each.losses):
-        updates = [index for index in updates if index < facts.place_of(inner[-1])]
-    late = sorted({index for index, statement in between if flow.writes(statement) & needed} | set(updates))
+        updates = [index for index in updates if index < places[inner[-1]]]
+    set_late = {index for index, s in between if flow.writes(s) & needed or rest.holds_some(s)}
+    late = sorted(set_late | set(updates))
     end = max(late, default=first - 1)
     if any(index not in updates and index < end and _updates(facts, statement) for index, statement in between):
         raise Refused(f"line {block[end].lineno} sets what its loss needs after parameters have been updated")
-    readers = [index for index, statement in between if flow.reads(statement) & own and index <= end]
-    if (readers or _sees_old_value(facts, block, inner, late)) and not any(
-        obstacle(facts, statement) for _, statement in between
-    ):
+    readers = [index for index, statement in between if rest.reads(statement) & own and index <= end]
+    sees_old_value = any(rest.writes(block[at]) & flow.reads(s) for at in late for s in inner if places[s] < at)
+    if (readers or sees_old_value) and not any(obstacle(facts, statement) for _, statement in between):
         together = [statement for statement in block[first:last] if not _only_clears(facts, statement)]
         together += [statement for statement in inner if statement not in together]
         each.lifted = [*(s for s in each.lifted if s not in inner), *together]  # in their order, one function
         each.place = inner[0]
         return
-    if _sees_old_value(facts, block, inner, late):
+    if sees_old_value:  # `a = f(x); x = g(x); b = f(x)`: moved down together, the first would read the second x
         raise Refused(f"line {inner[0].lineno} reads what line {block[end].lineno} changes before the loss is complete")
-    each.place = next((statement for statement in inner if facts.place_of(statement) > end), each.statement)
+    each.place = next((statement for statement in inner if places[statement] > end), each.statement)
     each.retained = _with_what_they_need(
         each,
-        [
-            s
-            for s in inner
-            if any(flow.writes(s) & flow.reads(block[index]) for index in readers if index > facts.place_of(s))
-        ],
+        [s for s in inner if any(flow.writes(s) & rest.reads(block[index]) for index in readers if index >= places[s])],
     )
+    if twice := [s for s in each.retained if ways_out.is_elif(facts, s)]:
+        raise Refused(f"the branches from line {twice[0].lineno} on are needed by it and by other statements")
     is_inside = each.place is each.statement and facts.block_of(each.statement) is not block
     _keep_outer(facts, each, [statement for statement in each.lifted if is_inside or statement not in inner])
 
 
 def _end_of_graph(facts: Facts, each: Backward, block: list[ast.stmt]) -> int:
     """Where all that the loss reads must be known: its last statement, or the backward() if that computes with more."""
-    last = facts.place_of(next(last for last in reversed(each.lifted) if facts.block_of(last) is block))
+    ends = ((ways_out.place_in(facts, one, block), one) for one in reversed(each.lifted))
+    last = next(place + (block[place] is not one) for place, one in ends if place >= 0)  # behind a condition around it
     if all(isinstance(part, ast.Name) for part in each.losses) and not each.directions:
         return last
     current: ast.AST | None = each.statement
@@ -122,11 +121,6 @@ def _end_of_graph(facts: Facts, each: Backward, block: list[ast.stmt]) -> int:
 
 def _stands_in(facts: Facts, node: ast.AST, block: list[ast.stmt]) -> bool:
     return isinstance(node, ast.stmt) and facts.block_of(node) is block
-
-
-def _sees_old_value(facts: Facts, block: list[ast.stmt], lifted: list[ast.stmt], late: list[int]) -> bool:
-    """`a = f(x); x = g(x); b = f(x)`: moved down together, the first would read the second x."""
-    return any(flow.writes(block[index]) & flow.reads(s) for index in late for s in lifted if facts.place_of(s) < index)
 
 
 def _only_clears(facts: Facts, statement: ast.stmt) -> bool:
@@ -286,6 +280,9 @@ def _is_of_object(facts: Facts, call: ast.Call) -> bool:
 def _clear_first(facts: Facts, each: Backward) -> None:
     """zero_grad() between the forward and the backward clears before: the gradients of this loss come with the forward here."""
     if each.is_kept_later:
+        return
+    if ways_out.between(facts, each.place, each.statement, each.scope):
+        each.is_kept_later, each.guards = True, []  # `if not isfinite(loss): continue`: then there is no backward()
         return
     on_the_way = _on_the_way(facts, each)
     is_watched = any(_watches_gradients(facts, node) for node in on_the_way)

@@ -11,7 +11,7 @@ from ....read.uses import Use
 from ...free_names import FreeNames
 from ...plan import Edit, InsertBefore, RemoveStatement, ReplaceNode, ReplaceSpan, Text
 from ...refused import Refused
-from . import place_lifted_loss, sources, styles
+from . import place_lifted_loss, sources, styles, ways_out
 from .draft import Draft
 from .find_unreached_parameters import may_be_unreached
 from .steps import Backward, Clip
@@ -145,6 +145,8 @@ def _function(draft: Draft, each: Backward, name: str, dropped: set[ast.stmt]) -
             line[len(old) :] if line.startswith(old) else line
             for line in draft.texts.span(start, source.end(statement)).splitlines()
         ]
+        if ways_out.is_elif(draft, statement):
+            body[0] = body[0].removeprefix("el")
         if statement in each.repeated and (nets := sources.networks(draft, [statement])):
             body = [
                 f"with {draft.texts.name('compat.statistics_kept')}({', '.join(nets)}):",
@@ -327,6 +329,8 @@ def _replace(
     for statement in gone:
         if statement in renewed:
             yield ReplaceNode(statement, renewed[statement], swallows=True)
+        elif ways_out.is_elif(draft, statement):
+            yield ReplaceNode(statement, f"else:{_line_break(draft, statement)}    pass", swallows=True)
         elif statement not in places and statement not in retained:
             yield RemoveStatement(statement)
 

@@ -44,11 +44,8 @@ def _added(facts: Facts, node: ast.stmt) -> Iterator[tuple[str, str]]:
 
 def _is_defined_once(facts: Facts, name: str) -> bool:
     """By a class or a function of the file, and by nothing else: no argument and no variable hides it where it is used."""
-    definitions = [
-        each
-        for kind in (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-        for each in facts.source.of(kind)
-        if each.name == name
-    ]
+    source = facts.source
+    functions = [each for each in source.of(ast.FunctionDef) if each.name == name]
+    definitions = [*functions, *(each for each in source.of(ast.ClassDef) if each.name == name)]
     is_hidden = facts.stores(name) or any(each.arg == name for each in facts.source.of(ast.arg))
     return len(definitions) == 1 and definitions[0] in facts.source.tree.body and not is_hidden

@@ -22,17 +22,17 @@ class OwnCells:
     def __get__(self, cell, kind=None):
         if cell is None:
             return self
-        asking = sys._getframe(1).f_globals.get("__name__", "").split(".")
-        if asking[0] in ("mindspore", "mindferry") or "ms_compat" in asking:
+        frame = sys._getframe(1)
+        asking = frame.f_globals.get("__name__", "").split(".")
+        is_framework = asking[0] in ("mindspore", "mindferry") or "ms_compat" in asking
+        if is_framework and frame.f_code.co_name != "get_sub_cell":  # which goes down a path, one name after another
             return nn.Cell.cells.__get__(cell, kind)
         if self.method is not None:
             return self.method.__get__(cell, kind)
         for held in (cell._cells, cell._params, cell.__dict__):
             if "cells" in held:
                 own = held["cells"]
-                if isinstance(
-                    own, nn.CellList
-                ):  # `net.cells()` stands for torch's net.children(); a list is not called otherwise
+                if isinstance(own, nn.CellList):  # `net.cells()` stands for net.children(); else a list is not called
                     own.__dict__["construct"] = functools.partial(nn.Cell.cells, cell)
                 return own
         raise AttributeError("cells is not set")

@@ -13,12 +13,13 @@ SOURCE = """
 from torch.utils.tensorboard import SummaryWriter
 import torch
 
-with SummaryWriter("events") as writer:
+with SummaryWriter("events") as writer, SummaryWriter("runs/validation") as other:
     for step in range(3):
         writer.add_scalar("train/loss", 1.0 / (step + 1), step)
         writer.add_scalar("train/tensor", torch.tensor(0.5), step)
         writer.add_histogram("weights", torch.ones(4), step)
         writer.add_image("picture", torch.ones(3, 8, 8), step)
+        other.add_scalar("loss", 2.0, step)
     writer.add_text("note", "is not kept")
 """
 
@@ -36,7 +37,7 @@ def test_values_are_written(tmp_path: Path) -> None:
     )
     (events,) = (tmp_path / "events").iterdir()
     content = events.read_bytes()
-    assert all(tag in content for tag in (b"train/loss", b"train/tensor", b"weights", b"picture"))
+    assert all(tag in content for tag in (b"train/loss", b"train/tensor", b"weights", b"picture", b"validation/loss"))
 
 
 def test_tensorboardx_is_the_same_writer(tmp_path: Path) -> None:

@@ -291,6 +291,12 @@ def replace(module):
             module._modules[name] = new
 
 
+def backwards(net):
+    held = net._modules
+    same = [each is held[name] for (name, each), _ in zip(reversed(held.items()), reversed(held.values()))]
+    return [list(reversed(held)), same]
+
+
 def run():
     act = nn.Tanh()
     net = nn.Sequential(nn.Linear(6, 6), act, nn.Linear(6, 6), act)
@@ -302,7 +308,7 @@ def run():
     net.add_module("last", nn.Softmax(dim=-1))
     parts = [before, net(torch.tensor(X)), net[:4](torch.tensor(X)), Pool((2, 3))(torch.tensor(X)[None])]
     del net._modules["last"]
-    return [plain(each) for each in [*parts, net(torch.tensor(X))]] + [list(net._modules), len(net)]
+    return [plain(each) for each in [*parts, net(torch.tensor(X))]] + [list(net._modules), len(net), backwards(net)]
 """,
     "a forward that is chosen when the network is built": """
 class Both(nn.Module):

@@ -24,7 +24,10 @@ def run():
     mask = X[:, 0] > 0
     found = [x[order], x[order[:2]], x[mask], x[mask, 1], x[:, np.array([0, 2])], sample(x, order[1:]), sample(X, order).tolist()]
     found += [x[i] for i in order] + [Store().take(np.array([1, 3]))]
+    places, first = np.where(X > 0), (order[:2], np.array([0, 1]))
+    found += [x[places], x[np.nonzero(X > 0)], x[first]]
     y = torch.zeros(4, 6)
+    y[np.where(X[:, :6] > 1)] = 3.0
     y[order[:2]] = 1.0
     y[mask] += x[mask]
     y[order[0], 1] = 7.0

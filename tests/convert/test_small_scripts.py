@@ -301,6 +301,15 @@ for i in range(2):
 import torch
 rows = range(4)
 print(torch.LongTensor(rows).tolist(), torch.FloatTensor(range(3)).tolist(), torch.ones(2).new_tensor(range(2)).tolist())
+
+
+def split(count):
+    return list(range(count)), range(count, count + 2)
+
+
+train, test = split(3)
+either = [5, 6] if len(train) > 9 else range(2)
+print(torch.LongTensor(train).tolist(), torch.LongTensor(test).tolist(), torch.tensor(test).sum().item(), torch.tensor(either).tolist())
 """,
     "the slope of a leaky relu at zero": """
 import torch

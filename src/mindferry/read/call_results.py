@@ -12,6 +12,7 @@ from .types import (
     INT,
     MODULE,
     NDARRAY,
+    RANGE,
     STR,
     TENSOR,
     UNKNOWN,
@@ -87,7 +88,7 @@ class CallResults:
         if name == "zip":
             return list_of(tuple_of(*(iterated(each, self.symbols) for each in arguments)))
         if name == "range":
-            return list_of(INT)
+            return Type("list", RANGE, (INT,))
         if name == "tqdm" or qual.startswith("tqdm."):
             return first
         if name in ("deepcopy", "copy", "next"):

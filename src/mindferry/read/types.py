@@ -128,6 +128,9 @@ def foreign(qual: str) -> Type:
     return Type("foreign", qual)
 
 
+RANGE = "builtins.range"  # read as a list, which it may take the place of; but MindSpore makes no tensor of one
+
+
 def list_of(element: Type) -> Type:
     return Type("list", "", (element,))
 
@@ -164,11 +167,11 @@ def _join(types: tuple[Type, ...]) -> Type:
         return MODULE
     if len(kinds) == 1 and known[0].kind in ("list", "tuple", "dict", "set"):
         lengths = {len(each.items) for each in known}
+        qual = RANGE if any(each.qual == RANGE for each in known) else ""
         if len(lengths) == 1:
-            return Type(
-                known[0].kind, "", tuple(join(*column) for column in zip(*(each.items for each in known), strict=True))
-            )
-        return Type(known[0].kind)
+            columns = zip(*(each.items for each in known), strict=True)
+            return Type(known[0].kind, qual, tuple(join(*column) for column in columns))
+        return Type(known[0].kind, qual)
     if kinds <= {"int", "float", "bool"}:
         return FLOAT if "float" in kinds else INT
     return UNKNOWN

@@ -41,7 +41,9 @@ def _ask(facts: Facts) -> Iterator[Change]:
 
 
 def _is_unclear(facts: Facts, index: ast.expr) -> bool:
-    return isinstance(index, ast.Name | ast.Attribute) and facts.reading.type(index).kind == "unknown"
+    """What is in a tuple or a list, such as `places = np.where(mask), 0`, is not known either."""
+    kinds = ("unknown", "tuple", "list")
+    return isinstance(index, ast.Name | ast.Attribute) and facts.reading.type(index).kind in kinds
 
 
 def _is_in_network(facts: Facts, node: ast.AST) -> bool:

@@ -61,7 +61,11 @@ def take_slices(x, *parts):
 
 def as_index(index, x=None):
     """An array or a number of numpy's as MindSpore takes it for an index; as it is if x, which it is for, is no tensor."""
-    if not isinstance(index, np.ndarray | np.generic) or not (x is None or isinstance(x, ms.Tensor)):
+    if not (x is None or isinstance(x, ms.Tensor)):
+        return index
+    if isinstance(index, (tuple, list)):  # np.where gives one array an axis
+        return type(index)([as_index(part) for part in index])
+    if not isinstance(index, np.ndarray | np.generic):
         return index
     return ms.Tensor(index) if index.ndim else index.item()
 

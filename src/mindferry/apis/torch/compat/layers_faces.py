@@ -191,6 +191,15 @@ class ModulesInside(MutableMapping):
     def __len__(self):
         return len(self.cell._cells)
 
+    def __reversed__(self):
+        return reversed(list(self.cell._cells))
+
+    def values(self):
+        return dict(self.cell._cells).values()  # which can be gone through backwards, as a flow's inverse does
+
+    def items(self):
+        return dict(self.cell._cells).items()
+
     def __setitem__(self, name, child):
         add_module(self.cell, name, child)
 

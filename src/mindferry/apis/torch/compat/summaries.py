@@ -8,6 +8,8 @@ import time
 import mindspore as ms
 import numpy as np
 
+OPEN_RECORDS = {}  # by folder: MindSpore opens one at a time, which takes what a second writer gets too, under its folder's name
+
 
 class SummaryWriter:
     """Scalars, images and histograms go into a mindspore.SummaryRecord; texts, graphs, figures and sounds are not kept."""
@@ -15,18 +17,20 @@ class SummaryWriter:
     def __init__(self, log_dir=None, comment="", *settings, **options):
         self.log_dir = str(log_dir) if log_dir else os.path.join("runs", f"events{comment}")
         self.logdir = self.log_dir  # as tensorboardX calls it
-        self.record, self.step, self.scalars = None, 0, {}
+        self.step, self.scalars = 0, {}
 
     def get_logdir(self):
         return self.log_dir
 
     def _add(self, kind, tag, value, step):
-        if self.record is None:  # the first value opens the file
-            self.record = ms.SummaryRecord(self.log_dir)
+        if not OPEN_RECORDS:  # the first value opens the file
+            OPEN_RECORDS[self.log_dir] = ms.SummaryRecord(self.log_dir)
             atexit.register(self.close)
+        [(home, record)] = OPEN_RECORDS.items()
+        tag = tag if home == self.log_dir else f"{os.path.basename(os.path.normpath(self.log_dir))}/{tag}"
         self.step = self.step + 1 if step is None else int(step)
-        self.record.add_value(kind, tag.replace(" ", "_"), ms.Tensor(np.asarray(value), ms.float32))
-        self.record.record(self.step)
+        record.add_value(kind, tag.replace(" ", "_"), ms.Tensor(np.asarray(value), ms.float32))
+        record.record(self.step)
 
     def add_scalar(self, tag, scalar_value, global_step=None, walltime=None, *settings, **options):
         value = scalar_value.asnumpy() if hasattr(scalar_value, "asnumpy") else scalar_value
@@ -85,13 +89,13 @@ class SummaryWriter:
         pass
 
     def flush(self):
-        if self.record is not None:
-            self.record.flush()
+        for record in OPEN_RECORDS.values():
+            record.flush()
 
     def close(self):
-        if self.record is not None:
-            self.record.close()
-            self.record = None
+        record = OPEN_RECORDS.pop(self.log_dir, None)
+        if record is not None:
+            record.close()
 
     def __enter__(self):
         return self

@@ -81,13 +81,26 @@ def _switches_off(node: ast.expr) -> bool:
 def writes(node: ast.AST) -> frozenset[str]:
     """Variables that it sets, in place included: `x = …`, `x += …`, `x[i] = …`, `x.fill_(0)`, loop targets."""
     found: set[str] = set()
+    inner: set[ast.AST] = set()
     for here in walk(node):
         if isinstance(here, ast.Call):
             if isinstance(here.func, ast.Attribute) and _changes_receiver(here.func.attr):
                 found.add(key(here.func.value))
         elif isinstance(here, STORED) and type(here.ctx) is ast.Store:
-            found.add(key(here.value if isinstance(here, ast.Subscript) else here))
+            if here not in inner:
+                found.add(key(here.value if isinstance(here, ast.Subscript) else here))
+        elif isinstance(here, ast.FunctionDef | ast.AsyncFunctionDef) and here is not node:
+            inner |= _own_variables(here)
     return frozenset(found - {""})
+
+
+def _own_variables(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[ast.AST]:
+    """Where it binds names that are its own: the `loss` of a closure is no other `loss`."""
+    parts = list(walk(function))
+    others = {name for part in parts if isinstance(part, ast.Nonlocal | ast.Global) for name in part.names}
+    return {
+        part for part in parts if isinstance(part, ast.Name) and type(part.ctx) is ast.Store and part.id not in others
+    }
 
 
 def _changes_receiver(name: str) -> bool:

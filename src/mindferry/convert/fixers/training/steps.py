@@ -306,13 +306,19 @@ def _is_set(node: ast.expr | None) -> bool:
 def obstacle(facts: Facts, statement: ast.stmt) -> str:
     """What keeps a statement from standing in another function, or ''."""
     nodes = list(walk(statement))
-    if any(_updates(facts, method) for method in _called_methods(nodes)):
+    cleared = {node.value.func for node in nodes if _only_clears(facts, node, statement)}  # type: ignore[attr-defined]
+    if any(_updates(facts, method) for method in _called_methods(nodes) if method not in cleared):
         return "also updates parameters"
     if any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Await) for node in nodes):
         return "returns or yields"
     if any(_imports_framework(facts, node) for node in nodes):
         return "imports"
     return "leaves the loop" if flow.leaves_loop(statement) else ""
+
+
+def _only_clears(facts: Facts, node: ast.AST, whole: ast.stmt) -> bool:
+    """`if decodes: opt_dec.zero_grad(); loss = …`: the old gradients may go inside of the function too, as the new ones come after it."""
+    return node is not whole and isinstance(node, ast.Expr) and clears(facts, node.value)
 
 
 def _imports_framework(facts: Facts, node: ast.AST) -> bool:

@@ -9,7 +9,7 @@ from ....read.walk import walk_again as walk
 from ...facts import Facts, OriginalTexts
 from ..hold_leaf_parameters import MANY
 from ..make_leaf_parameters import is_local
-from . import flow, sources
+from . import flow, optional_optimizers, sources
 from .draft import Draft
 from .looped_networks import as_given, is_looped
 from .steps import Backward, is_optimizer_method
@@ -88,14 +88,15 @@ def _optimizers(draft: Draft, each: Backward, outermost: ast.AST) -> list[str]:
     """Parameters of those that step or are cleared in the nearest loop or function that has any, and exist by then."""
     region: ast.AST | None = each.statement
     while region is not None:
-        found = [
-            _parameters_of(draft, each, optimizer)
+        there = [
+            optimizer
             for optimizer in _stepping_within(draft, region)
-            if _is_visible(draft, each, optimizer)
-            and not _is_made_later(draft, each, optimizer)
-            and not _is_made_sometimes(draft, each, optimizer)
+            if _is_visible(draft, each, optimizer) and not _is_made_later(draft, each, optimizer)
         ]
+        sometimes = [optimizer for optimizer in there if _is_made_sometimes(draft, each, optimizer)]
+        found = [_parameters_of(draft, each, optimizer) for optimizer in there if optimizer not in sometimes]
         if found:
+            found += [optional_optimizers.if_made(draft, each, one) or GUESS for one in sometimes]
             return list(dict.fromkeys(found))
         around = draft.enclosing(region, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
         region = around if region is not outermost else None
@@ -197,6 +198,8 @@ def _stepping_in_order(draft: Draft) -> list[ast.expr]:
 def _parameters_of(draft: Draft, each: Backward, optimizer: ast.expr) -> str:
     """`opt.parameters`; of all of them where `for opt in opts: opt.step()` goes through several."""
     text = f"{draft.source.text(optimizer)}.parameters"
+    if optional_optimizers.may_be_none(draft, optimizer):
+        return f"({text} if {draft.source.text(optimizer)} is not None else [])"
     names = {node.id for node in walk(optimizer) if isinstance(node, ast.Name)}
     loops = []
     loop = draft.enclosing(optimizer, ast.For)

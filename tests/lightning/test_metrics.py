@@ -30,7 +30,33 @@ def test_a_metric_counts_as_torchmetrics_does(number: int) -> None:
     ours = measure(helper(name)(**options), *scores()[data], ms.Tensor)
     for mine, theirs in zip(ours, json.loads(REFERENCE.read_text())[number], strict=True):
         assert np.shape(mine) == np.shape(theirs)
-        assert np.allclose(mine, theirs, atol=2e-6)
+        assert np.allclose(mine, theirs, atol=2e-6, equal_nan=True)
+
+
+def test_a_collection_calls_metrics_by_torchmetrics_names_and_gives_each_what_it_counts_with() -> None:
+    import mindspore as ms
+
+    accuracy, f1, total = helper("Accuracy"), helper("F1Score"), helper("SumMetric")
+    several = helper("MetricCollection")([accuracy(task="binary"), f1("multiclass", num_classes=2)], prefix="val_")
+    given, wanted = ms.Tensor([0, 1, 1]), ms.Tensor([0, 1, 0])
+    told = several(preds=given, target=wanted, weight=3)
+    assert {name: round(each.item(), 4) for name, each in told.items()} == {
+        "val_BinaryAccuracy": 0.6667,
+        "val_MulticlassF1Score": 0.6667,
+    }
+    several.update(target=wanted, preds=given)
+    assert several["BinaryAccuracy"].update_count == 2 and list(several.keys(keep_base=True)) == [
+        "BinaryAccuracy",
+        "MulticlassF1Score",
+    ]
+    with pytest.raises(ValueError, match="two metrics both named BinaryAccuracy"):
+        several.add_metrics(accuracy(task="binary", threshold=0.7))
+    with pytest.raises(NotImplementedError, match="Accuracy: subset"):
+        accuracy(task="binary", subset=True)
+    total = total()
+    total.update(ms.Tensor([1.0, float("nan")]))
+    total.update(2)
+    assert total.compute().item() == 3
 
 
 OWN = """

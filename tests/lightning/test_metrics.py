@@ -111,3 +111,33 @@ def test_metrics_of_a_table_come_in_the_order_of_their_names_and_those_of_a_list
     ]
     listed = collection([mean(), error()])
     assert [name for name, _ in listed.clone().items()] == ["MeanSquaredError", "MeanAbsoluteError"]
+
+
+LOSSES = """
+import torch
+from torchmetrics import MeanSquaredError
+from torchmetrics.functional import mean_absolute_error, r2_score
+from torchmetrics.functional.classification import multiclass_accuracy
+
+
+def run():
+    net = torch.nn.Linear(2, 1, bias=False)
+    torch.nn.init.ones_(net.weight)
+    x, y = torch.tensor([[1.0, 2.0], [3.0, 5.0]]), torch.tensor([[2.0], [4.0]])
+    metric = MeanSquaredError()
+    loss = metric(net(x), y) + mean_absolute_error(net(x), y)
+    loss.backward()
+    scores = multiclass_accuracy(torch.tensor([0, 1, 1]), torch.tensor([0, 0, 1]), 2)
+    return [f"{r2_score(net(x)[:, 0], y[:, 0]):.3f}", f"{scores:.3f}", net.weight.grad.tolist()]
+"""
+
+
+def test_an_error_of_numbers_can_be_a_loss(tmp_path: Path) -> None:
+    made = convert_source(LOSSES)
+    assert [each.message for each in made.findings if each.severity == "error"] == []
+    (tmp_path / "losses.py").write_text(made.code)
+    spec = importlib.util.spec_from_file_location("losses", tmp_path / "losses.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.run() == ["-7.500", "0.750", [[15.0, 25.5]]]

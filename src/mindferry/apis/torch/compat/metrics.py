@@ -6,7 +6,7 @@ import warnings
 
 import mindspore as ms
 import numpy as np
-from mindspore import nn
+from mindspore import mint, nn
 
 
 class Metric(nn.Cell):
@@ -145,6 +145,12 @@ class MeanSquaredError(MeanMetric):
             raise NotImplementedError("MeanSquaredError: one output; take a metric for each")
         self.squared = squared
 
+    def __call__(self, preds, target):
+        super().__call__(preds, target)
+        error = mint.mean(mint.square(preds - target))  # it may be a loss
+        self.last = error if self.squared else mint.sqrt(error)
+        return self.last
+
     def measure(self, preds, target):
         difference = as_array(preds).astype(np.float64) - as_array(target)
         return [(difference**2).sum(), difference.size]
@@ -160,6 +166,11 @@ class MeanAbsoluteError(MeanMetric):
         super().__init__(**options)
         if num_outputs != 1:
             raise NotImplementedError("MeanAbsoluteError: one output; take a metric for each")
+
+    def __call__(self, preds, target):
+        super().__call__(preds, target)
+        self.last = mint.mean(mint.abs(preds - target))  # it may be a loss
+        return self.last
 
     def measure(self, preds, target):
         difference = as_array(preds).astype(np.float64) - as_array(target)

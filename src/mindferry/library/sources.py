@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..files import read_regular
 from ..foreign import BROKEN, LARGEST
+from .moved_modules import RELATIVE, moved_in, tables_named
 from .packages import Package
 from .substitute import with_stand_ins
 
@@ -96,6 +97,7 @@ class Sources:
         self._answer = answer
         self._modules: dict[str, Module | None] = {}
         self._texts: dict[Path, str] = {}
+        self._moved: dict[str, dict[str, str]] = {}  # package -> old and new names of its modules
 
     def is_ours(self, name: str) -> bool:
         package = self.packages.get(name.partition(".")[0])
@@ -113,7 +115,16 @@ class Sources:
         if (place / "__init__.py").is_file():
             return place / "__init__.py", True
         file = place.with_name(f"{place.name}.py")
-        return (file, False) if rest and file.is_file() else None
+        return (file, False) if rest and file.is_file() else self._moved_path(head, name)
+
+    def _moved_path(self, head: str, name: str) -> tuple[Path, bool] | None:
+        """Of a module that the package gives under an older name, where its text can be read under that name too."""
+        if head not in self._moved:
+            self._moved[head] = {}  # while the tables are read
+            for home in tables_named(head, self.text_of(head)):
+                self._moved[head] |= moved_in(head, self.text_of(home))
+        place = self.path(moved) if (moved := self._moved[head].get(name, "")) and moved != name else None
+        return place if place is not None and not RELATIVE.search(self.text(place[0])) else None
 
     def text(self, path: Path) -> str:
         if path not in self._texts:

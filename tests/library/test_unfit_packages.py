@@ -119,7 +119,7 @@ def install_old_names():
         sys.modules[old] = __import__(new, fromlist=["x"])
 """,
     "inner/__init__.py": "",
-    "inner/parts/__init__.py": "from gadget.inner.parts.nets import Net\n",
+    "inner/parts/__init__.py": "from ..parts import nets\nfrom .nets import Net\n",
     "inner/parts/nets.py": NETWORK,
 }
 

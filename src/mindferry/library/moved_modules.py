@@ -6,7 +6,7 @@ import ast
 import re
 
 OLD_NAMES = re.compile(r"deprecat|legacy|alias|backward|moved", re.IGNORECASE)
-RELATIVE = re.compile(r"^[ \t]*from \.", re.MULTILINE)  # would mean another place, read under another name
+RELATIVE = re.compile(r"^([ \t]*from )(\.+)([\w.]*)", re.MULTILINE)
 
 
 def tables_named(package: str, text: str) -> list[str]:
@@ -35,6 +35,17 @@ def moved_in(package: str, text: str) -> dict[str, str]:
             if all(old and new for old, new in pairs):
                 moved.update(pairs)
     return moved
+
+
+def with_whole_names(module: str, is_package: bool, text: str) -> str:
+    """Relative imports as they are meant where the module lies: under an older name they would mean another place."""
+    parts = [*module.split("."), ""] if is_package else module.split(".")
+
+    def whole(found: re.Match[str]) -> str:
+        home = parts[: len(parts) - len(found[2])]
+        return found[1] + ".".join([*home, found[3]] if found[3] else home)
+
+    return RELATIVE.sub(whole, text)
 
 
 def _name(package: str, node: ast.expr | None) -> str:

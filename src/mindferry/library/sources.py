@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..files import read_regular
 from ..foreign import BROKEN, LARGEST
-from .moved_modules import RELATIVE, moved_in, tables_named
+from .moved_modules import moved_in, tables_named, with_whole_names
 from .packages import Package
 from .substitute import with_stand_ins
 
@@ -118,13 +118,13 @@ class Sources:
         return (file, False) if rest and file.is_file() else self._moved_path(head, name)
 
     def _moved_path(self, head: str, name: str) -> tuple[Path, bool] | None:
-        """Of a module that the package gives under an older name, where its text can be read under that name too."""
+        """Of a module that the package gives under an older name."""
         if head not in self._moved:
             self._moved[head] = {}  # while the tables are read
             for home in tables_named(head, self.text_of(head)):
                 self._moved[head] |= moved_in(head, self.text_of(home))
-        place = self.path(moved) if (moved := self._moved[head].get(name, "")) and moved != name else None
-        return place if place is not None and not RELATIVE.search(self.text(place[0])) else None
+        moved = self._moved[head].get(name, name)
+        return self.path(moved) if moved != name else None
 
     def text(self, path: Path) -> str:
         if path not in self._texts:
@@ -150,8 +150,10 @@ class Sources:
         return self.path(name) is not None and self.module(name) is None
 
     def _read(self, name: str, path: Path, is_package: bool) -> Module | None:
+        at = self._moved.get(name.partition(".")[0], {}).get(name, name)
         try:
-            text = with_stand_ins(name, with_plain_operators(self.text(path)))
+            text = with_stand_ins(at, with_plain_operators(self.text(path)))
+            text = text if at == name else with_whole_names(at, is_package, text)
             module = Module(name, path, is_package, text, ast.parse(text))
         except BROKEN:
             return None

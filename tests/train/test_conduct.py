@@ -35,6 +35,10 @@ WEIGHT = np.linspace(0.1, 0.9, 8, dtype=np.float32)
         ("test loss: 1.2e-05", "test loss: 1.21e-05"),
         ("seed 3 of 5", "seed 4 of 5"),
         ("loss on cuda 1.5", "loss on CPU 1.7"),
+        (
+            "{'eval_loss': '1.10', 'eval_samples_per_second': '58.02', 'train_steps_per_second': 0.868}",
+            "{'eval_loss': '1.10', 'eval_samples_per_second': '12.61', 'train_steps_per_second': 0.459}",
+        ),
     ],
 )
 def test_figures_within_rounding_times_and_other_words_are_left_alone(theirs: str, ours: str) -> None:
@@ -47,6 +51,7 @@ def test_figures_within_rounding_times_and_other_words_are_left_alone(theirs: st
         (LINE, "epoch 0: loss 1.0989, accuracy 0.400"),
         (LINE, "epoch 0: loss 1.1989, accuracy 0.350"),
         ("Accuracy: 3/20 (15%)", "Accuracy: 4/20 (15%)"),
+        ("{'sampling_time_loss': '1.10'}", "{'sampling_time_loss': '1.20'}"),
     ],
 )
 def test_a_figure_that_is_another_is_listed(theirs: str, ours: str) -> None:

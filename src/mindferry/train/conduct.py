@@ -33,6 +33,9 @@ METRIC = re.compile(
 )
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.]*\w)")
 TIMED = re.compile(r"time|elapsed|eta|took|speed|sec|seed|/s|\bms\b|\bs\b|min\b|[gmk]b\b|memory", re.IGNORECASE)
+CLOCKED = re.compile(  # the name before a number, whole: 'eval_samples_per_second': '12.6'
+    r"(?:per_?sec(?:ond)?|seconds?|time|elapsed|duration|speed|throughput)\W{1,4}$", re.IGNORECASE
+)
 NEAR = 8  # letters around a number that tell what it is of
 
 
@@ -88,7 +91,7 @@ def _agree(one: str, other: str) -> bool:
 def _is_timed(number: re.Match[str]) -> bool:
     start, end = number.span()
     around = number.string[max(0, start - NEAR) : start] + " " + number.string[end : end + NEAR // 2]
-    return TIMED.search(around) is not None
+    return TIMED.search(around) is not None or CLOCKED.search(number.string[:start]) is not None
 
 
 def _is_close(one: str, other: str) -> bool:

@@ -118,3 +118,17 @@ def test_numbers_and_empty_parts_of_a_checkpoint_are_told(tmp_path: Path, ours: 
     for name, held in ((SAVED, theirs), (OURS, ours)):
         Saves(exchange, name).keep(dict(saved_tensors(held, "dtype")), held)
     assert list(other_saves(exchange, [1e-5])) == ([f"checkpoints: {told}"] if told else [])
+
+
+@pytest.mark.parametrize(("score", "told"), [(0.5, 0), (0.7, 1)])
+def test_files_of_one_name_are_held_against_each_other_whatever_is_saved_between(
+    tmp_path: Path, score: float, told: int
+) -> None:
+    exchange = Exchange(tmp_path)
+    theirs, ours = Saves(exchange, SAVED), Saves(exchange, OURS)
+    for step in (2, 4):
+        theirs.keep({}, {"seed": 42, "steps": 8}, f"out/{step}/training_args.bin")
+        for side, best, end in ((theirs, 0.5, "pt"), (ours, score if step == 4 else 0.5, "ckpt")):
+            side.keep({"a": WEIGHT}, {"best": best, "epoch": step}, f"out/{step}/model-{best}.{end}")
+            side.keep({}, {"last_epoch": step}, Path(f"out/{step}/scheduler.{end}"))
+    assert len(list(other_saves(exchange, [1e-5]))) == told

@@ -130,5 +130,6 @@ def test_files_of_one_name_are_held_against_each_other_whatever_is_saved_between
         theirs.keep({}, {"seed": 42, "steps": 8}, f"out/{step}/training_args.bin")
         for side, best, end in ((theirs, 0.5, "pt"), (ours, score if step == 4 else 0.5, "ckpt")):
             side.keep({"a": WEIGHT}, {"best": best, "epoch": step}, f"out/{step}/model-{best}.{end}")
-            side.keep({}, {"last_epoch": step}, Path(f"out/{step}/scheduler.{end}"))
+            own = {"_is_initial": False} if side is theirs else {}
+            side.keep({}, {"last_epoch": step, **own}, Path(f"out/{step}/scheduler.{end}"))
     assert len(list(other_saves(exchange, [1e-5]))) == told

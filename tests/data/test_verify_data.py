@@ -58,8 +58,13 @@ from data import Samples, loaders
 if __name__ == "__main__":
     extra = DataLoader(Samples(), batch_size=int(sys.argv[1]))
     made = loaders()
-    for batch in made["train"]:
-        raise SystemExit("the training has begun")
+    try:
+        for batch in made["train"]:
+            raise SystemExit("the training has begun")
+    except BaseException as ended:  # as Lightning's teardown, which may fail itself
+        if not isinstance(ended, SystemExit):
+            len(None)
+        raise
 """
 
 

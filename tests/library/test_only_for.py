@@ -233,3 +233,48 @@ def test_a_part_that_means_nothing_here_is_a_finding_where_the_project_names_it(
             "transformers.quantizers.Quantizer was left behind: quantized weights are torch's own kernels",
         )
     ]
+
+
+PIPELINES = {
+    "__init__.py": "from .pipe import Pipe\n",
+    "hooks/__init__.py": "from .group_offloading import GroupHook\n",
+    "hooks/group_offloading.py": """
+        import torch
+
+        _GROUP_OFFLOADING = "group"
+
+        class GroupHook:
+            stream = torch.cuda.Stream()
+
+        def _get_top_level_group_offload_hook(module: torch.nn.Module):
+            return next((each._hook for each in module.modules() if hasattr(each, "_hook")), None)
+
+        def _get_group_onload_device(module: torch.nn.Module):
+            hook = _get_top_level_group_offload_hook(module)
+            if hook is not None:
+                return hook.device
+            raise ValueError("not enabled")
+        """,
+    "pipe.py": """
+        import torch
+        from torch import nn
+
+        class Pipe(nn.Module):
+            def forward(self, x):
+                from .hooks.group_offloading import _get_group_onload_device
+
+                try:
+                    return x + _get_group_onload_device(self)
+                except ValueError:
+                    return x * 2
+        """,
+}
+
+
+def test_a_pipeline_is_asked_whether_it_moves_its_networks_and_says_no(tmp_path: Path) -> None:
+    install(tmp_path / "site", "diffusers", PIPELINES)
+    settings = Settings(packages=("diffusers",), sites=(str(tmp_path / "site"),))
+    made = project(tmp_path / "project", {"use.py": "from diffusers import Pipe\n\nnet = Pipe()\n"})
+    convert_project(made, tmp_path / "out", settings=settings)
+    said = run_without({"diffusers"}, tmp_path / "out", "import mindspore as ms, use\nprint(use.net(ms.Tensor([2.0])))")
+    assert "4" in said

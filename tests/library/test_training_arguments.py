@@ -1,7 +1,8 @@
-"""What a Trainer of transformers is told: every argument is known, and one that can't be honoured is refused aloud."""
+"""What a Trainer of transformers is told: every argument is known, and one that can't be honoured is refused aloud; and what it does."""
 
 from __future__ import annotations
 
+import ast
 import sys
 import types
 from collections.abc import Iterator
@@ -64,3 +65,70 @@ def test_arguments_that_change_nothing_in_one_process_are_taken(arguments: Any) 
 def test_an_argument_that_would_change_the_figures_is_refused(arguments: Any, option: dict[str, Any]) -> None:
     with pytest.raises(NotImplementedError, match="has no counterpart here"):
         arguments("out", **option)
+
+
+class Beside(types.ModuleType):
+    """A module of transformers' own, of which the class under test needs the names alone."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return types.SimpleNamespace(get_logger=lambda name: None)
+
+
+@pytest.fixture
+def trainer(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The Trainer that stands in for transformers' own."""
+    text, package = stand_in("transformers.trainer"), "tiny_transformers"
+    module = types.ModuleType(f"{package}.trainer")
+    module.__package__ = package
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and (node.level or node.module == "accelerate"):
+            name = f"{package}.{node.module}" if node.level else str(node.module)
+            monkeypatch.setitem(sys.modules, name, Beside(name))
+    for name in (package, f"{package}.data"):
+        monkeypatch.setitem(sys.modules, name, Beside(name))
+    exec(text, module.__dict__)
+    return module.Trainer
+
+
+class Network:
+    """A network as far as a checkpoint concerns it."""
+
+    training, config, made = True, "settings", 0
+    filled: tuple[str, str] = ("", "")
+
+    def __init__(self) -> None:
+        Network.made += 1
+
+    def save_pretrained(self, folder: str) -> None:
+        raise NotImplementedError
+
+    @classmethod
+    def from_pretrained(cls, folder: str, config: str, into: Network | None = None) -> Network:
+        found = cls() if into is None else into
+        found.filled, found.training = (folder, config), False
+        return found
+
+    def train(self, mode: bool) -> None:
+        self.training = mode
+
+    def state_dict(self) -> dict[str, Any]:
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        pass
+
+
+def test_the_best_weights_go_into_the_network_itself_and_no_second_one_is_made(trainer: Any) -> None:
+    run, Network.made = object.__new__(trainer), 0
+    run.model = Network()
+    run.load_weights("best")
+    assert (run.model.filled, run.model.training, Network.made) == (("best", "settings"), True, 1)
+
+
+def test_what_a_trainer_for_sequences_asks_of_the_one_below_it_is_there(trainer: Any) -> None:
+    run = object.__new__(trainer)
+    assert run._prepare_inputs({"labels": 1}) == {"labels": 1}
+    with run.compute_loss_context_manager():
+        pass

@@ -103,3 +103,45 @@ def test_a_library_file_that_stays_as_it_was_is_an_error(tmp_path: Path) -> None
     file = ProjectFile(tmp_path / "net.py", "ported/gadget/net.py", "ported.gadget.net")
     (found,) = as_library(failed(file, Unreadable("nested too deeply to be read"), NETWORK.encode())).record.findings
     assert found.severity == "error"
+
+
+OLD_NAMES = {
+    "__init__.py": "from gadget.util.deprecated import install_old_names\n\ninstall_old_names()\n",
+    "util/__init__.py": "",
+    "util/deprecated.py": """
+import sys
+
+MOVED = {"gadget.models": "gadget.inner.parts", "gadget.models.nets": "gadget.inner.parts.nets"}
+
+
+def install_old_names():
+    for old, new in MOVED.items():
+        sys.modules[old] = __import__(new, fromlist=["x"])
+""",
+    "inner/__init__.py": "",
+    "inner/parts/__init__.py": "from ..parts import nets\nfrom .nets import Net\n",
+    "inner/parts/nets.py": NETWORK,
+}
+
+
+def test_a_module_that_a_package_gives_under_an_older_name_comes_along_under_it(tmp_path: Path) -> None:
+    install(tmp_path / "site", "gadget", OLD_NAMES)
+    project(tmp_path / "project", {"net.py": "from gadget.models import Net\n\nnet = Net()\n"})
+    assert left_behind(tmp_path, "gadget") == []
+    said = run_without({"gadget"}, tmp_path / "out", "import mindspore as ms, net\nprint(net.net(ms.Tensor([2.0])))")
+    assert "4" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("import torch\nfrom gadget.inner.parts.nets import Gone\n\nnet = Gone()\n", 2),
+        ("import torch\nfrom gadget.inner.gone import Net\n\nnet = Net()\n", 2),
+        ("import torch\n\ntry:\n    from gadget.inner.gone import Net\nexcept ImportError:\n    Net = None\n", 0),
+    ],
+)
+def test_a_name_that_the_installed_version_does_not_have_is_told(tmp_path: Path, text: str, line: int) -> None:
+    install(tmp_path / "site", "gadget", OLD_NAMES)
+    project(tmp_path / "project", {"net.py": text})
+    found = [(each.path, each.line) for each in left_behind(tmp_path, "gadget") if each.severity == "error"]
+    assert found == ([("net.py", line)] if line else [])

@@ -36,6 +36,18 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
     ("R2Score", "numbers", {}),
     ("PearsonCorrCoef", "numbers", {}),
     ("MeanAbsolutePercentageError", "numbers", {}),
+    *(
+        ("JaccardIndex", "classes", {**CLASSES, "ignore_index": 1, "average": each})
+        for each in ("macro", "micro", "weighted")
+    ),
+    *((name, "few", {**CLASSES, "average": "none", "zero_division": 1}) for name in ("Precision", "Recall", "F1Score")),
+    ("JaccardIndex", "few", {**CLASSES, "average": "none", "zero_division": 1}),
+    ("FBetaScore", "few", {**CLASSES, "beta": 2.0, "average": "macro", "zero_division": 1}),
+    ("Accuracy", "wide", {"task": "multiclass", "num_classes": 6, "average": "macro", "top_k": 2}),
+    ("Precision", "wide", {"task": "multiclass", "num_classes": 6, "average": "macro", "top_k": 2}),
+    ("MeanMetric", "gaps", {}),
+    ("MeanMetric", "gaps", {"nan_strategy": 0.5}),
+    ("MeanMetric", "gaps", {"nan_strategy": "disable"}),
 ]
 
 
@@ -46,6 +58,12 @@ def scores() -> dict[str, tuple[Any, Any]]:
         "classes": (source.randn(40, 4).astype("float32"), source.randint(0, 4, 40)),
         "binary": (source.rand(40).astype("float32").round(1), source.randint(0, 2, 40)),
         "labels": (source.rand(40, 3).astype("float32"), source.randint(0, 2, (40, 3))),
+        "few": (source.randint(0, 2, 40), source.randint(1, 4, 40)),
+        "wide": (source.randn(40, 6).astype("float32"), source.randint(0, 4, 40)),
+        "gaps": (
+            np.where(np.arange(40) % 7, source.rand(40), np.nan).astype("float32"),
+            source.rand(40).astype("float32"),
+        ),
         "numbers": (source.randn(40).astype("float32"), source.randn(40).astype("float32")),
     }
 

@@ -30,7 +30,33 @@ def test_a_metric_counts_as_torchmetrics_does(number: int) -> None:
     ours = measure(helper(name)(**options), *scores()[data], ms.Tensor)
     for mine, theirs in zip(ours, json.loads(REFERENCE.read_text())[number], strict=True):
         assert np.shape(mine) == np.shape(theirs)
-        assert np.allclose(mine, theirs, atol=2e-6)
+        assert np.allclose(mine, theirs, atol=2e-6, equal_nan=True)
+
+
+def test_a_collection_calls_metrics_by_torchmetrics_names_and_gives_each_what_it_counts_with() -> None:
+    import mindspore as ms
+
+    accuracy, f1, total = helper("Accuracy"), helper("F1Score"), helper("SumMetric")
+    several = helper("MetricCollection")([accuracy(task="binary"), f1("multiclass", num_classes=2)], prefix="val_")
+    given, wanted = ms.Tensor([0, 1, 1]), ms.Tensor([0, 1, 0])
+    told = several(preds=given, target=wanted, weight=3)
+    assert {name: round(each.item(), 4) for name, each in told.items()} == {
+        "val_BinaryAccuracy": 0.6667,
+        "val_MulticlassF1Score": 0.6667,
+    }
+    several.update(target=wanted, preds=given)
+    assert several["BinaryAccuracy"].update_count == 2 and list(several.keys(keep_base=True)) == [
+        "BinaryAccuracy",
+        "MulticlassF1Score",
+    ]
+    with pytest.raises(ValueError, match="two metrics both named BinaryAccuracy"):
+        several.add_metrics(accuracy(task="binary", threshold=0.7))
+    with pytest.raises(NotImplementedError, match="Accuracy: subset"):
+        accuracy(task="binary", subset=True)
+    total = total()
+    total.update(ms.Tensor([1.0, float("nan")]))
+    total.update(2)
+    assert total.compute().item() == 3
 
 
 OWN = """
@@ -85,3 +111,33 @@ def test_metrics_of_a_table_come_in_the_order_of_their_names_and_those_of_a_list
     ]
     listed = collection([mean(), error()])
     assert [name for name, _ in listed.clone().items()] == ["MeanSquaredError", "MeanAbsoluteError"]
+
+
+LOSSES = """
+import torch
+from torchmetrics import MeanSquaredError
+from torchmetrics.functional import mean_absolute_error, r2_score
+from torchmetrics.functional.classification import multiclass_accuracy
+
+
+def run():
+    net = torch.nn.Linear(2, 1, bias=False)
+    torch.nn.init.ones_(net.weight)
+    x, y = torch.tensor([[1.0, 2.0], [3.0, 5.0]]), torch.tensor([[2.0], [4.0]])
+    metric = MeanSquaredError()
+    loss = metric(net(x), y) + mean_absolute_error(net(x), y)
+    loss.backward()
+    scores = multiclass_accuracy(torch.tensor([0, 1, 1]), torch.tensor([0, 0, 1]), 2)
+    return [f"{r2_score(net(x)[:, 0], y[:, 0]):.3f}", f"{scores:.3f}", net.weight.grad.tolist()]
+"""
+
+
+def test_an_error_of_numbers_can_be_a_loss(tmp_path: Path) -> None:
+    made = convert_source(LOSSES)
+    assert [each.message for each in made.findings if each.severity == "error"] == []
+    (tmp_path / "losses.py").write_text(made.code)
+    spec = importlib.util.spec_from_file_location("losses", tmp_path / "losses.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.run() == ["-7.500", "0.750", [[15.0, 25.5]]]

@@ -15,6 +15,7 @@ from mindferry.observe.verified import joined
 
 NET = """import torch
 from torch import nn
+from torch.utils.data import DataLoader
 
 
 class Net(nn.Module):
@@ -33,6 +34,20 @@ class Net(nn.Module):
         return self.layers(x) * self.gain[0]
 
 
+class Score(nn.Module):  # as torchmetrics' Metric: while it is being made, it has no hash
+    def __init__(self):
+        super().__init__()
+        self.states = {"right": 0}
+
+    def __hash__(self):
+        return hash(tuple(self.states))
+
+
+class Loader(DataLoader):
+    def __eq__(self, other):
+        return len(self) == len(other)
+
+
 def build(cfg, **more):
     cfg = {"width": 3, **cfg}
     more.setdefault("sizes", (7,))
@@ -40,12 +55,14 @@ def build(cfg, **more):
 """
 TRAIN = """import torch
 
-from net import Net, build
+from net import Loader, Net, Score, build
 
 
 def main():
     used, unused = build({}, sizes=(6,)), Net(9, options={})
-    x = torch.ones(2, 4)
+    score, loader = Score(), Loader(torch.ones(2, 4), batch_size=2)
+    for _ in range(2):
+        (x,) = loader
     used.layers[0](x)
     used(x).sum().backward()
     torch.optim.SGD(used.parameters(), lr=0.1).step()
@@ -93,6 +110,10 @@ def compared(outcome: Outcome, *gaps: Gap) -> Comparison:
 def comparable(name: str) -> Comparable:
     network = Network(name, (Maker("net", "Net", "net.py", {}, True, "", 1),), 1, (), (Input((), {}, True),), (), 1)
     return Comparable(network, f"net:{name}()", (), "")
+
+
+def test_objects_are_told_apart_whatever_they_say_of_their_own_equality(seen: Observation) -> None:
+    assert [(each.batches, each.passes) for each in seen.loaders] == [(1, 2)]
 
 
 def test_of_several_networks_the_least_that_can_be_said_is_said() -> None:

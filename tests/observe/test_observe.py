@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy
 import pytest
 import torch
 
 from mindferry.convert import convert_project
+from mindferry.frameworks.watch.mindferry_watch.seeds import Seeds
 from mindferry.frameworks.watch.mindferry_watch.session import Session, WatchRequest
 from mindferry.frameworks.watched import Watch, run_watched
 from mindferry.observation import Observation, load_observation
@@ -480,6 +483,26 @@ def test_a_state_that_begins_at_zero_is_compared_where_it_is_no_longer(tmp_path:
     (found,), _ = comparables(load_observation(tmp_path / "seen.zip"), tmp_path / "seen.zip", tmp_path / "arrays")
     _, state = (numpy.load(each) for each in found.inputs)
     assert state.any()
+
+
+@pytest.mark.parametrize(
+    ("caller", "call", "given"),
+    [
+        ("lightning.fabric.utilities.seed", "seed(3)", 8),
+        ("transformers.trainer_utils", "seed(seed=3)", 8),
+        ("torch.utils.data._utils.worker", "seed(3)", 3),
+    ],
+)
+def test_a_seed_that_a_library_sets_for_the_project_is_another_one_in_another_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caller: str, call: str, given: int
+) -> None:
+    for owner in (numpy.random, random):
+        monkeypatch.setattr(owner, "seed", owner.seed)
+    seeded: list[int] = []
+    framework = SimpleNamespace(seed=lambda seed: seeded.append(seed))
+    Seeds(Session(WatchRequest(str(tmp_path), str(tmp_path), "train", seed=5))).install([(framework, "seed", "torch")])
+    exec(call, {"__name__": caller, "seed": framework.seed})
+    assert seeded == [given]
 
 
 def test_a_process_of_two_frameworks_keeps_what_both_saw(tmp_path: Path) -> None:

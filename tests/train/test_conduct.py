@@ -35,6 +35,10 @@ WEIGHT = np.linspace(0.1, 0.9, 8, dtype=np.float32)
         ("test loss: 1.2e-05", "test loss: 1.21e-05"),
         ("seed 3 of 5", "seed 4 of 5"),
         ("loss on cuda 1.5", "loss on CPU 1.7"),
+        (
+            "{'eval_loss': '1.10', 'eval_samples_per_second': '58.02', 'train_steps_per_second': 0.868}",
+            "{'eval_loss': '1.10', 'eval_samples_per_second': '12.61', 'train_steps_per_second': 0.459}",
+        ),
     ],
 )
 def test_figures_within_rounding_times_and_other_words_are_left_alone(theirs: str, ours: str) -> None:
@@ -47,6 +51,7 @@ def test_figures_within_rounding_times_and_other_words_are_left_alone(theirs: st
         (LINE, "epoch 0: loss 1.0989, accuracy 0.400"),
         (LINE, "epoch 0: loss 1.1989, accuracy 0.350"),
         ("Accuracy: 3/20 (15%)", "Accuracy: 4/20 (15%)"),
+        ("{'sampling_time_loss': '1.10'}", "{'sampling_time_loss': '1.20'}"),
     ],
 )
 def test_a_figure_that_is_another_is_listed(theirs: str, ours: str) -> None:
@@ -113,3 +118,18 @@ def test_numbers_and_empty_parts_of_a_checkpoint_are_told(tmp_path: Path, ours: 
     for name, held in ((SAVED, theirs), (OURS, ours)):
         Saves(exchange, name).keep(dict(saved_tensors(held, "dtype")), held)
     assert list(other_saves(exchange, [1e-5])) == ([f"checkpoints: {told}"] if told else [])
+
+
+@pytest.mark.parametrize(("score", "told"), [(0.5, 0), (0.7, 1)])
+def test_files_of_one_name_are_held_against_each_other_whatever_is_saved_between(
+    tmp_path: Path, score: float, told: int
+) -> None:
+    exchange = Exchange(tmp_path)
+    theirs, ours = Saves(exchange, SAVED), Saves(exchange, OURS)
+    for step in (2, 4):
+        theirs.keep({}, {"seed": 42, "steps": 8}, f"out/{step}/training_args.bin")
+        for side, best, end in ((theirs, 0.5, "pt"), (ours, score if step == 4 else 0.5, "ckpt")):
+            side.keep({"a": WEIGHT}, {"best": best, "epoch": step}, f"out/{step}/model-{best}.{end}")
+            own = {"_is_initial": False} if side is theirs else {}
+            side.keep({}, {"last_epoch": step, **own}, Path(f"out/{step}/scheduler.{end}"))
+    assert len(list(other_saves(exchange, [1e-5]))) == told

@@ -13,6 +13,10 @@ from .opened_modules import patterns_in, used_as_values
 from .reach import Reach
 from .sources import Module, Sources, bound_names
 
+NOWHERE = "the installed version has no such name"
+MAKES_NAMES = re.compile(
+    r"__getattr__|globals\(\)|sys\.modules|setattr\(|\bexec\(|vars\(\)|__dict__|lazy", re.IGNORECASE
+)
 PARTS = "sentence_transformers.sentence_transformer.modules"
 USUAL_PARTS = ("Pooling", "Normalize")
 
@@ -30,6 +34,7 @@ class Wishes(Reach):
         self.refused: dict[tuple[Path, str], tuple[int, str]] = {}  # (file, name in it) -> (line, why it stays behind)
         self._path, self._line = root, 1  # that is followed
         self._is_own_file = False  # whether it is the project itself that asks
+        self._is_guarded = False  # and whether it is ready for a package that has no such name
         self._opened: dict[str, str] = {}  # module that a file takes names out of -> that file
 
     def ask_for_file(self, module: Module) -> None:
@@ -47,7 +52,23 @@ class Wishes(Reach):
             return
         if self._is_own_file and (why := self.lookup.reason_to_leave(place)):
             self.refused.setdefault((self._path, place), (self._line, why))
+        elif self._is_own_file and not self._is_guarded and self._is_nowhere(module_name, name):
+            self.refused.setdefault((self._path, place), (self._line, NOWHERE))
         super().ask(module_name, name)
+
+    def _is_nowhere(self, home: str, name: str) -> bool:
+        """Whether the installed package has no such module, or one that certainly has no such name: another version had it."""
+        if self.sources.path(home) is None:
+            return not self._is_compiled(home) and not any(self._may_make_names(each) for each in _above(home))
+        has_it = self.lookup.gives(home, name) or self.sources.path(f"{home}.{name}") is not None
+        return not has_it and not self._is_compiled(f"{home}.{name}") and not self._may_make_names(home)
+
+    def _may_make_names(self, home: str) -> bool:
+        """Whether names may come about as the module runs; a lazy package's are all listed."""
+        module = self.sources.module(home)
+        if module is None:
+            return self.sources.path(home) is not None
+        return bool(module.stars) or (not module.lazy and MAKES_NAMES.search(module.text) is not None)
 
     def ask_module(self, name: str) -> None:
         if not (self._is_own_file and f"{name}.".startswith(SERVED_PARTS)):
@@ -59,8 +80,9 @@ class Wishes(Reach):
                 for name in bound_names(node):
                     if node not in module.bound.get(name, []):
                         module.bound.setdefault(name, []).append(node)
+        guarded = _guarded(module.tree)
         for node in ast.walk(module.tree):
-            self._line = getattr(node, "lineno", self._line)
+            self._line, self._is_guarded = getattr(node, "lineno", self._line), node in guarded
             if isinstance(node, ast.ImportFrom) and not node.level:
                 self._import(module, node)
                 home = node.module or ""
@@ -157,3 +179,14 @@ class Wishes(Reach):
         if found is not None:
             for name in sorted(found.exported() or {each for each in found.bound if not each.startswith("_")}):
                 self.ask(home, name)
+
+
+def _above(name: str) -> list[str]:
+    """The packages that a module lies in, the nearest first."""
+    parts = name.split(".")
+    return [".".join(parts[:count]) for count in range(len(parts) - 1, 0, -1)]
+
+
+def _guarded(tree: ast.Module) -> set[ast.AST]:
+    """What runs only if something is so: under an `if`, such as a version's, or in a `try`."""
+    return {each for node in ast.walk(tree) if isinstance(node, ast.If | ast.Try) for each in ast.walk(node)}

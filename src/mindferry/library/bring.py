@@ -18,7 +18,7 @@ from ..errors import MindferryError
 from ..files import read_regular
 from ..layout import LARGEST_CODE, Layout, ProjectFile
 from ..read.source import Source, Unreadable
-from .asked_names import Wishes
+from .asked_names import NOWHERE, Wishes
 from .cache import kept_text
 from .conflicts import version_conflicts
 from .cut import Cut, is_bare, lazy_text
@@ -165,9 +165,20 @@ def _plain(packages: list[Package], reach: Reach) -> dict[str, bytes]:
 
 def _refused(reach: Wishes, paths: dict[Path, str]) -> list[Finding]:
     """What the project's own files name of a part that means nothing in a converted project: using it raises an error."""
-    advice = "take it out, or put it where the converted project does not come by"
+    out = "take it out, or put it where the converted project does not come by"
+    other = (
+        "take the name that replaced it, or name the folder of the version that the project was written for with --site"
+    )
     return [
-        Finding(findings.MF152, "error", paths[path], line, 1, f"{place} was left behind: {why}", advice)
+        Finding(
+            findings.MF152,
+            "error",
+            paths[path],
+            line,
+            1,
+            f"{place} was left behind: {why}",
+            other if why == NOWHERE else out,
+        )
         for (path, place), (line, why) in reach.refused.items()
     ]
 

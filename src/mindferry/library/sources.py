@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..files import read_regular
 from ..foreign import BROKEN, LARGEST
+from .moved_modules import moved_in, tables_named, with_whole_names
 from .packages import Package
 from .substitute import with_stand_ins
 
@@ -96,6 +97,7 @@ class Sources:
         self._answer = answer
         self._modules: dict[str, Module | None] = {}
         self._texts: dict[Path, str] = {}
+        self._moved: dict[str, dict[str, str]] = {}  # package -> old and new names of its modules
 
     def is_ours(self, name: str) -> bool:
         package = self.packages.get(name.partition(".")[0])
@@ -113,7 +115,16 @@ class Sources:
         if (place / "__init__.py").is_file():
             return place / "__init__.py", True
         file = place.with_name(f"{place.name}.py")
-        return (file, False) if rest and file.is_file() else None
+        return (file, False) if rest and file.is_file() else self._moved_path(head, name)
+
+    def _moved_path(self, head: str, name: str) -> tuple[Path, bool] | None:
+        """Of a module that the package gives under an older name."""
+        if head not in self._moved:
+            self._moved[head] = {}  # while the tables are read
+            for home in tables_named(head, self.text_of(head)):
+                self._moved[head] |= moved_in(head, self.text_of(home))
+        moved = self._moved[head].get(name, name)
+        return self.path(moved) if moved != name else None
 
     def text(self, path: Path) -> str:
         if path not in self._texts:
@@ -139,8 +150,10 @@ class Sources:
         return self.path(name) is not None and self.module(name) is None
 
     def _read(self, name: str, path: Path, is_package: bool) -> Module | None:
+        at = self._moved.get(name.partition(".")[0], {}).get(name, name)
         try:
-            text = with_stand_ins(name, with_plain_operators(self.text(path)))
+            text = with_stand_ins(at, with_plain_operators(self.text(path)))
+            text = text if at == name else with_whole_names(at, is_package, text)
             module = Module(name, path, is_package, text, ast.parse(text))
         except BROKEN:
             return None

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count, zip_longest
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -20,6 +22,7 @@ from .exchange import Exchange, sample
 
 SAVED, OURS = "saved", "ours-saved"
 ENTRY, FILLED = "entry:", "filled:"  # before the names of entries of a checkpoint that are no tensors
+FILE = "file:"  # before the name of the file that it was saved to
 MOST = 2000  # lines that are kept
 SHOWN = 100  # letters of a line
 SAVES = 20  # of which the tensors are kept
@@ -33,6 +36,9 @@ METRIC = re.compile(
 )
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.]*\w)")
 TIMED = re.compile(r"time|elapsed|eta|took|speed|sec|seed|/s|\bms\b|\bs\b|min\b|[gmk]b\b|memory", re.IGNORECASE)
+CLOCKED = re.compile(  # the name before a number, whole: 'eval_samples_per_second': '12.6'
+    r"(?:per_?sec(?:ond)?|seconds?|time|elapsed|duration|speed|throughput)\W{1,4}$", re.IGNORECASE
+)
 NEAR = 8  # letters around a number that tell what it is of
 
 
@@ -88,7 +94,7 @@ def _agree(one: str, other: str) -> bool:
 def _is_timed(number: re.Match[str]) -> bool:
     start, end = number.span()
     around = number.string[max(0, start - NEAR) : start] + " " + number.string[end : end + NEAR // 2]
-    return TIMED.search(around) is not None
+    return TIMED.search(around) is not None or CLOCKED.search(number.string[:start]) is not None
 
 
 def _is_close(one: str, other: str) -> bool:
@@ -183,7 +189,7 @@ def _other_entries(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterat
             yield f"checkpoints: {way.removeprefix(FILLED)} holds tensors in what the original saves, and none here"
     has_entries = any(way.startswith((ENTRY, FILLED)) for way in ours)
     for way in theirs.keys() - ours.keys() if has_entries else ():
-        if way.startswith(ENTRY):
+        if way.startswith(ENTRY) and not way.startswith(f"{ENTRY}_"):  # a scheduler's own notes
             yield f"checkpoints: the original saves {way.removeprefix(ENTRY)}, and the conversion does not"
 
 
@@ -193,12 +199,39 @@ class Saves:
     def __init__(self, exchange: Exchange, name: str) -> None:
         self._exchange, self._name, self._numbers = exchange, name, count()
 
-    def keep(self, tensors: Mapping[str, Any], held: Any = None) -> None:
+    def keep(self, tensors: Mapping[str, Any], held: Any = None, target: Any = None) -> None:
         """Arrays by their way, and of the entries of what is saved those that are numbers, and whether the others hold tensors."""
+        import numpy as np
+
         number = next(self._numbers)
         if number < SAVES:
             arrays = {way: sample(array) for way, array in tensors.items() if array.dtype.kind == "f"}
-            self._exchange.write_step(f"{self._name}-{number}", arrays | _entries(tensors, held))
+            file = Path(target).name.split(".")[0] if isinstance(target, str | os.PathLike) else ""
+            told = {f"{FILE}{file}": np.zeros(1)} | _entries(tensors, held)
+            self._exchange.write_step(f"{self._name}-{number}", arrays | told)
+
+
+Saved = Mapping[str, Any]
+
+
+def _paired(theirs: Sequence[Saved], ours: Sequence[Saved]) -> Iterator[tuple[Saved, Saved]]:
+    """Files of one name belong together, the second to the second; the others follow each other: a loss may stand in a name.
+
+    A library of the original's saves files of its own between, of which the conversion's form of it has none.
+    """
+    left = [dict(enumerate(each)) for each in (theirs, ours)]
+    places: list[dict[tuple[str, int], int]] = []
+    for side in left:
+        seen: Counter[str] = Counter()
+        named: dict[tuple[str, int], int] = {}
+        for number, each in side.items():
+            file = next((way for way in each if way.startswith(FILE)), "")
+            named[file, seen[file]] = number
+            seen[file] += 1
+        places.append(named)
+    for key in [key for key in places[0] if key in places[1]]:
+        yield left[0].pop(places[0][key]), left[1].pop(places[1][key])
+    yield from zip(left[0].values(), left[1].values(), strict=False)
 
 
 def other_saves(exchange: Exchange, distances: Sequence[float]) -> Iterator[str]:
@@ -206,8 +239,8 @@ def other_saves(exchange: Exchange, distances: Sequence[float]) -> Iterator[str]
     import numpy as np
 
     allowed = max(LEAST, DRIFT * max(distances, default=0.0))
-    for number in range(SAVES):
-        theirs, ours = (exchange.read_step(f"{name}-{number}") for name in (SAVED, OURS))
+    sides = [[exchange.read_step(f"{name}-{number}") for number in range(SAVES)] for name in (SAVED, OURS)]
+    for theirs, ours in _paired(*([each for each in side if each] for side in sides)):
         yield from _other_entries(theirs, ours)
         theirs, ours = ({way: each for way, each in side.items() if ":" not in way} for side in (theirs, ours))
         largest: dict[str, float] = {}

@@ -138,7 +138,8 @@ class _Player:
             def save(value: Any, *args: Any, **kwargs: Any) -> Any:
                 if not nesting[0]:
                     held = value.parameters_dict() if isinstance(value, ms.nn.Cell) else value
-                    saves.keep({way: each.asnumpy() for way, each in saved_tensors(held, "asnumpy")}, held)
+                    target = args[0] if args else kwargs.get("f", kwargs.get("ckpt_file_name"))
+                    saves.keep({way: each.asnumpy() for way, each in saved_tensors(held, "asnumpy")}, held, target)
                 nesting[0] += 1
                 try:
                     return original(value, *args, **kwargs)

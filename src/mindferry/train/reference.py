@@ -134,6 +134,7 @@ class Recorder:
                     if each.is_floating_point()
                 },
                 held,
+                args[0] if args else kwargs.get("f"),
             )
             return original(value, *args, **kwargs)
 

@@ -135,12 +135,23 @@ def of_script(request: BatchesRequest, link: Link, helpers: list[ModuleType]) ->
             runpy.run_path(str(path), run_name="__main__")
     except LoadersFound:
         return tuple(results)
+    except Exception as error:
+        if not _is_after_loaders(error):
+            raise
+        return tuple(results)
     except SystemExit as error:
         if error.code not in (0, None):
             raise MindferryError(f"{path} ended with {error.code!r}; check its arguments in {request.data!r}") from None
     raise MindferryError(
         f"{path} read from no loader; name a function that returns one, as module:function, with --data"
     )
+
+
+def _is_after_loaders(error: BaseException | None) -> bool:
+    """Whether what a library does when a script is ended, Lightning's teardown for one, failed after the loaders were read."""
+    while error is not None and not isinstance(error, LoadersFound):
+        error = error.__context__
+    return error is not None
 
 
 def watch_all_loaders(

@@ -15,6 +15,7 @@ from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, ReplaceNode, 
 NUMERIC = frozenset("bcdeEfFgGnoxX%")
 CLOCKS = frozenset({"time", "perf_counter", "monotonic", "process_time", "time_ns", "default_timer"})
 NUMBERS = frozenset({"len", "int", "float", "round", "item", "numel", "getsize", "accuracy_score", "f1_score"})
+METRICS = "torchmetrics.functional."
 BEFORE_A_DOT = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 
@@ -114,7 +115,10 @@ def _gives_unknown(facts: Facts, call: ast.Call, function: ast.Name | ast.Attrib
     name = _called(call)
     if name in CLOCKS | NUMBERS or (isinstance(function, ast.Name) and hasattr(builtins, name)):
         return False
-    return facts.reading.type(call).kind == "unknown" and facts.reading.type(function).kind != "ref"
+    if facts.reading.type(call).kind != "unknown":
+        return False
+    called = facts.reading.type(function)
+    return called.kind != "ref" or called.qual.startswith(METRICS)
 
 
 def _spoken(facts: Facts) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ class RankedMetric(Metric):
         validate_args=True,
         **options,
     ):
-        super().__init__()
+        super().__init__(**options)
         if thresholds is not None or max_fpr is not None:
             raise NotImplementedError(
                 f"{type(self).__name__}: thresholds and max_fpr; leave them out, or count yourself"
@@ -112,7 +112,7 @@ class R2Score(KeptNumbers):
     """How much of the spread is explained."""
 
     def __init__(self, adjusted=0, multioutput="uniform_average", num_outputs=1, **options):
-        super().__init__()
+        super().__init__(**options)
         if adjusted or num_outputs != 1:
             raise NotImplementedError("R2Score: one output, not adjusted; take a metric for each")
 
@@ -125,7 +125,7 @@ class PearsonCorrCoef(KeptNumbers):
     """The correlation of both."""
 
     def __init__(self, num_outputs=1, **options):
-        super().__init__()
+        super().__init__(**options)
         if num_outputs != 1:
             raise NotImplementedError("PearsonCorrCoef: one output; take a metric for each")
 

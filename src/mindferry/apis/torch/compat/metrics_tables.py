@@ -31,7 +31,7 @@ class FBetaScore(CountedMetric):
 
     def score(self, right, wrong, right_not, missed):
         square = self.beta**2
-        return ratio((1 + square) * right, (1 + square) * right + square * missed + wrong)
+        return ratio((1 + square) * right, (1 + square) * right + square * missed + wrong, self.zero_division)
 
 
 class ConfusionMatrix(Metric):
@@ -48,7 +48,7 @@ class ConfusionMatrix(Metric):
         validate_args=True,
         **options,
     ):
-        super().__init__()
+        super().__init__(**options)
         self.task, self.threshold, self.normalize, self.ignore_index = task, threshold, normalize, ignore_index
         self.size = num_classes if task == "multiclass" else 2
         self.labels = num_labels
@@ -93,9 +93,9 @@ class ScoreOfTable(ConfusionMatrix):
 class JaccardIndex(ScoreOfTable):
     """What was given and wanted, of what was given or wanted."""
 
-    def __init__(self, task="multiclass", *arguments, average="macro", **options):
+    def __init__(self, task="multiclass", *arguments, average="macro", zero_division=0, **options):
         super().__init__(task, *arguments, **options)
-        self.average = average
+        self.average, self.nothing = average, zero_division
 
     def value(self, kept):
         (table,) = kept
@@ -105,14 +105,17 @@ class JaccardIndex(ScoreOfTable):
             right = np.diagonal(table)
             whole = table.sum(0) + table.sum(1) - right
         if self.task == "binary":
-            return ratio(right[1], whole[1])
+            return ratio(right[1], whole[1], self.nothing)
+        counted = np.ones(len(whole))
+        if self.ignore_index in range(len(table)):
+            counted[self.ignore_index] = 0  # it may have been given, though it was never wanted
         if self.average == "micro":
-            return ratio(right.sum(), whole.sum())
-        scores = ratio(right, whole)
+            return ratio(right.sum(), (counted * whole).sum(), self.nothing)
+        scores = ratio(right, whole, self.nothing)
         if self.average in (None, "none"):
             return scores
         wanted = table[:, 1].sum(-1) if self.task == "multilabel" else table.sum(1)
-        weights = wanted if self.average == "weighted" else np.ones(len(scores))
+        weights = wanted if self.average == "weighted" else counted
         if self.average == "macro" and self.task == "multiclass":
             weights = weights * (whole != 0)  # classes that never came up
         return ratio((weights * scores).sum(), weights.sum())

@@ -104,20 +104,3 @@ rule(
     differs="states are kept in one process",
     cases=[Case("torchmetrics.Metric()", "ms_compat.OwnMetric()", runs=False, why=WHY)],
 )
-
-for _name in ("accuracy", "f1_score"):
-    rule(
-        f"torchmetrics.functional.{_name}",
-        to=f"compat.{_name}",
-        like=f"compat.{_name}",
-        args="preds target task",
-        cases=[
-            Case(
-                f"torchmetrics.functional.{_name}(x, y, task='binary')",
-                f"ms_compat.{_name}(x, y, task='binary')",
-                shapes=((2,), (2,)),
-                runs=False,
-                why=WHY,
-            )
-        ],
-    )

@@ -6,11 +6,11 @@ import contextlib
 import inspect
 import os
 import sys
-import weakref
 from collections.abc import Iterable, Iterator
 from types import FrameType
 from typing import Any
 
+from .by_identity import ByIdentity
 from .probes import GIVEN
 from .session import Session
 from .types_seen import describe, public_name
@@ -38,7 +38,7 @@ class Objects:
         self.held: dict[int, Any] = {}  # networks that nobody has called yet, so that they are still there in the end
         self.networks: dict[int, dict[str, Any]] = {}
         self.alive: dict[int, Any] = {}
-        self.made: weakref.WeakKeyDictionary[Any, list[dict[str, Any]]] = weakref.WeakKeyDictionary()
+        self.made = ByIdentity()  # network -> the calls that made it
         self.loaders: list[dict[str, Any]] = []
         self.optimizers: list[dict[str, Any]] = []
         self.schedules: list[dict[str, Any]] = []
@@ -124,7 +124,7 @@ class Objects:
     def note_start(self, module: Any, frame: FrameType) -> None:
         candidates = self.makers(module, frame)
         if candidates:
-            self.made[module] = candidates
+            self.made.note(module, candidates)
 
     def _call(self, module: str, name: str, frame: FrameType, caller: FrameType, skip: int = 0) -> dict[str, Any]:
         code = frame.f_code
@@ -290,7 +290,7 @@ class Objects:
 
     def _hold_uncalled(self) -> None:
         """Asked whenever a network is called for the first time: what a function made and dropped is gone in the end."""
-        for module in self._wholes([*self.made]):
+        for module in self._wholes(self.made.living()):
             if id(module) not in self.networks and len(self.held) < NETWORKS and self.sizes(module):
                 self.held[id(module)] = module
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Iterable
+from numbers import Integral
+from types import FrameType
 from typing import Any
 
 from .session import Session
+
+# Packages that seed themselves with what they have drawn: a data loader its workers, for one.
+SEED_THEMSELVES = frozenset({"torch", "numpy", "random", "mindspore", "tensorflow", "keras", "tf_keras"})
 
 
 class Seeds:
@@ -16,6 +21,7 @@ class Seeds:
     def __init__(self, session: Session) -> None:
         self.session, self.offset = session, session.settings.seed
         self.noted: list[list[Any]] = []
+        self.is_moving = False
 
     def install(self, functions: Iterable[tuple[Any, str, str]]) -> None:
         import numpy
@@ -26,14 +32,25 @@ class Seeds:
 
     def _moved(self, original: Callable[..., Any], title: str) -> Callable[..., Any]:
         def seed(*args: Any, **kwargs: Any) -> Any:
-            is_own = self.session.is_own(sys._getframe(1).f_code.co_filename)
-            if is_own and args and isinstance(args[0], int):
-                if len(self.noted) < 100 and [title, args[0]] not in self.noted:
-                    self.noted.append([title, args[0]])
-                args = (args[0] + self.offset, *args[1:])
-            return original(*args, **kwargs)
+            given = args[0] if args else kwargs.get("seed")
+            if not isinstance(given, Integral) or self.is_moving or not self._is_asked(sys._getframe(1)):
+                return original(*args, **kwargs)
+            number = int(given)
+            if len(self.noted) < 100 and [title, number] not in self.noted:
+                self.noted.append([title, number])
+            moved = number + self.offset
+            self.is_moving = True  # one function may seed others, with what it was given
+            try:
+                return original(moved, *args[1:], **kwargs) if args else original(**{**kwargs, "seed": moved})
+            finally:
+                self.is_moving = False
 
         return seed
+
+    def _is_asked(self, frame: FrameType) -> bool:
+        """By the project, or by a library's function for it, such as Lightning's `seed_everything` and transformers' `set_seed`."""
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        return package not in SEED_THEMSELVES or self.session.is_own(frame.f_code.co_filename)
 
 
 def versions(packages: Iterable[str]) -> dict[str, str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import atexit
 import contextlib
 import sys
-import weakref
 from collections.abc import Iterator
 from typing import Any
 
+from .by_identity import ByIdentity
 from .objects import NETWORKS, Objects
 from .types_seen import public_name
 
@@ -132,13 +132,13 @@ class KerasObjects(Objects):
 
         base = next(each for each in tf.data.Dataset.__mro__ if "__iter__" in vars(each))
         iterate, objects = base.__iter__, self
-        known: weakref.WeakSet[Any] = weakref.WeakSet()
+        known = ByIdentity()
 
         def noted_iterate(dataset: Any) -> Any:
             made, frame = iterate(dataset), sys._getframe(1)
-            if not objects.session.is_own(frame.f_code.co_filename) or dataset in known:
+            if not objects.session.is_own(frame.f_code.co_filename) or known.get(dataset):
                 return made
-            known.add(dataset)
+            known.note(dataset, True)
             if len(objects.loaders) >= NETWORKS:
                 return made
             return _Batches(objects.passing(objects.entry_of(dataset, frame), made))
@@ -147,14 +147,14 @@ class KerasObjects(Objects):
         for name in FITTED:
             self._watch_fitted(keras.Model, name, known)
 
-    def _watch_fitted(self, model: Any, name: str, known: Any) -> None:
+    def _watch_fitted(self, model: Any, name: str, known: ByIdentity) -> None:
         """A data set that is given to fit() is run by Keras, not by the script."""
         original, objects = getattr(model, name), self
 
         def noted(self: Any, *args: Any, **kwargs: Any) -> Any:
             for each in (*args[:1], kwargs.get("x"), kwargs.get("validation_data")):
-                if is_pipeline(each) and each not in known and len(objects.loaders) < NETWORKS:
-                    known.add(each)
+                if is_pipeline(each) and not known.get(each) and len(objects.loaders) < NETWORKS:
+                    known.note(each, True)
                     objects.loaders.append(objects.entry_of(each, sys._getframe(1)))
             return original(self, *args, **kwargs)
 

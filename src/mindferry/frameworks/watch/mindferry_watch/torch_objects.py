@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import weakref
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from .by_identity import ByIdentity
 from .objects import NETWORKS, Objects
 from .types_seen import public_name
 
@@ -69,16 +69,17 @@ class TorchObjects(Objects):
         from torch.utils.data import DataLoader
 
         iterate, objects = DataLoader.__iter__, self
-        known: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
+        known = ByIdentity()
 
         def noted_iterate(loader: Any) -> Iterator[Any]:
             made: Iterator[Any] = iterate(loader)
-            if loader in known:
-                known[loader]["passes"] += 1
+            if (entry := known.get(loader)) is not None:
+                entry["passes"] += 1
                 return made
             if len(objects.loaders) >= NETWORKS:
                 return made
-            entry = known[loader] = objects.loader_entry(loader, sys._getframe(1))
+            entry = objects.loader_entry(loader, sys._getframe(1))
+            known.note(loader, entry)
             return objects.passing(entry, made)
 
         DataLoader.__iter__ = noted_iterate

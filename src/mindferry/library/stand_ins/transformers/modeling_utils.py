@@ -159,9 +159,10 @@ class PreTrainedModel:
         ignore_mismatched_sizes=False,
         output_loading_info=False,
         subfolder="",
+        into=None,
         **kwargs,
     ):
-        """The network with the weights of a folder, or of a repository on the hub."""
+        """The network (`into`: this one) with the weights of a folder, or of a repository on the hub."""
         hub = {name: kwargs.pop(name) for name in HUB_OPTIONS if name in kwargs}
         kwargs = {name: value for name, value in kwargs.items() if name not in IDLE_OPTIONS}
         if any(kwargs.pop(name, None) for name in ("quantization_config", "load_in_8bit", "load_in_4bit")):
@@ -177,7 +178,7 @@ class PreTrainedModel:
         if attention is not None:
             config._attn_implementation = attention
         config.name_or_path = str(pretrained_model_name_or_path)
-        model: torch.nn.Module = cls(config, *model_args, **kwargs)
+        model: torch.nn.Module = cls(config, *model_args, **kwargs) if into is None else into
         if state_dict is None:
             state_dict = read_weights(weight_files(pretrained_model_name_or_path, subfolder, hub))
         missing, unexpected, other = place_weights(

@@ -1,5 +1,6 @@
 """Instead of the whole module: transformers' Trainer for one process on one device, with its order of events."""
 
+import contextlib
 import inspect
 import math
 import os
@@ -9,6 +10,7 @@ import time
 
 import numpy as np
 import torch
+from accelerate import Accelerator
 from torch import nn
 from torch.utils.data import DataLoader, RandomSampler, SequentialSampler
 
@@ -64,12 +66,13 @@ class Trainer:
         tokenizer=None,
     ):
         self.args = args if args is not None else TrainingArguments(output_dir="tmp_trainer")
-        own = [name for name in NOT_CALLED if hasattr(self, name)]
+        own = [name for name in NOT_CALLED if getattr(type(self), name, None) is not getattr(Trainer, name, None)]
         if own:
             raise NotImplementedError(
                 f"this Trainer does not call {own[0]}: write what it does into compute_loss, log or a callback"
             )
         set_seed(self.args.seed)
+        self.accelerator = Accelerator()
         self.model: nn.Module = model if model is not None else model_init()
         self.processing_class = processing_class if processing_class is not None else tokenizer
         self.tokenizer = self.processing_class
@@ -376,8 +379,8 @@ class Trainer:
 
     def load_weights(self, folder):
         if hasattr(self.model, "save_pretrained"):
-            given = type(self.model).from_pretrained(folder, config=self.model.config)
-            self.model.load_state_dict(given.state_dict())
+            was_training = self.model.training
+            type(self.model).from_pretrained(folder, config=self.model.config, into=self.model).train(was_training)
         else:
             self.model.load_state_dict(torch.load(os.path.join(folder, "pytorch_model.ckpt")))
 
@@ -394,6 +397,9 @@ class Trainer:
         return held.global_step
 
     # evaluation
+
+    compute_loss_context_manager = staticmethod(contextlib.nullcontext)
+    _prepare_inputs = staticmethod(lambda inputs: inputs)  # there is one device
 
     def prediction_step(self, model, inputs, prediction_loss_only, ignore_keys=None):
         """(loss, logits, labels) of a batch."""

@@ -41,11 +41,11 @@ def _arguments(model: Any, inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
     for index, each in enumerate(parameters):
         is_left = index >= positional or each.kind is each.KEYWORD_ONLY
         if is_left and each.name not in given and isinstance(each.default, bool | int | float):
-            value = _other(each.default)
+            value = other_value(each.default)
             yield f"{each.name}={value!r}, which is {each.default!r} by default", [*inputs, (each.name, value)]
 
 
-def _other(value: float) -> bool | int | float:
+def other_value(value: float) -> bool | int | float:
     if isinstance(value, bool):
         return not value
     return value + 1 if isinstance(value, int) else value * 1.25 + 0.25

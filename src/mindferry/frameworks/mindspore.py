@@ -203,7 +203,7 @@ def against(
     if any(mode != "jit" for mode in modes):
         found.note_unreached()
     check_judge(vars(mindspore_session)["distance"])  # as it is looked up there
-    if golden.is_method:
+    if golden.is_watched:
         found.shortfalls += [*other_literals(found.reach, golden), *other_errors(found.reach, golden)]
         found.shortfalls += other_borders(golden, found.reach)
     if golden.is_quick:  # other inputs: what the cell is was told before

@@ -190,7 +190,7 @@ class Golden:
     bounds: tuple[int, ...] | None = None  # comparisons without the border, with it, and limits of values
     methods: dict[str, list[str]] = field(default_factory=dict)  # class -> methods that nothing has called
     ran: frozenset[str] = frozenset()  # functions that ran, by their full names
-    is_method: bool = False  # what was called is not forward
+    is_watched: bool = False  # of other inputs: lines that ran were noted
 
     @property
     def framework(self) -> str:
@@ -326,7 +326,7 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         tuple(facts["bounds"]) if facts.get("bounds") else None,
         facts.get("methods", {}),
         frozenset(facts.get("ran", ())),
-        facts.get("is_method", False),
+        facts.get("is_watched", False),
     )
 
 

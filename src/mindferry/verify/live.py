@@ -27,7 +27,7 @@ from .other_settings import with_settings
 from .recorder import record
 from .result import Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
 from .surroundings import Starts, computed_buffers, starts_of
-from .tried_methods import Settled, calling, place_of
+from .tried_methods import Settled, calling, is_watched, place_of
 from .turned_settings import described, gap_of_turned, turned
 from .unasked_inputs import gap_of
 from .variants import floor_on
@@ -88,7 +88,7 @@ class _Pair:
         """Outputs alone, in eval mode, on other inputs; None if the reference does not take them."""
         options: dict[str, Any] = {"inside": look.inside, "is_quick": not look.inside, "is_rough": look.is_rough}
         options["has_weights"] = look.inside or has_far_weights(said)
-        options["is_method"] = place_of(said) is not None
+        options["is_watched"] = is_watched(said)
         modules, cells = list(self.module.named_modules()), list(self.cell.cells_and_names())
         with (
             far_weights(self.module, said),
@@ -164,7 +164,7 @@ def compare(
     measured = replace(result.measured, shortfalls=tuple(settled.rest(result.measured.shortfalls)))
     gaps += settled.gaps()
     verdict = with_settings(join([("", verdict), *others]), golden, measured.settings)
-    ledger = coverage(golden, measured, verdict.differences, modes, gaps)
+    ledger = coverage(settled.golden(), measured, verdict.differences, modes, gaps)
     outcome = outcome_of(verdict.passed, ledger)
     return Comparison(
         type(cell).__name__,
@@ -209,9 +209,10 @@ def _try_sizes(
             if tried is None:
                 continue
             gap = gap_of(said, tried.verdict.passed)
+            settled.note(said, tried)
             if is_method:
-                settled.note(said, tried)
-            elif gap is not None:
+                break
+            if gap is not None:
                 gaps.append(gap)
             else:
                 found.append((said, tried.verdict))

@@ -438,7 +438,7 @@ def record(
     is_quick: bool = False,
     has_weights: bool = True,
     is_rough: bool = False,
-    is_method: bool = False,
+    is_watched: bool = False,
     note: Note = lambda text: None,
 ) -> None:
     """Write the golden file of `model` on `inputs` to `path`. Gradients are taken in the last of `modes`.
@@ -449,7 +449,7 @@ def record(
     module, both without float64. `is_quick` is less: outputs alone. Without `has_weights`, for a conversion that has them already. With `inside`, every mode runs in all the ways above, and every module's inputs
     are kept: they tell a module that is wrong from one that is called wrongly; `remake` makes the model again, to see how far
     the tables that its constructor computes may be off. `is_rough` computes as MindSpore's kernels do,
-    see kernels.py. `is_method`: what runs instead of forward is a method of the network that forward does not call.
+    see kernels.py. `is_watched`: lines that run are noted also where `is_quick`.
     """
     import torch
 
@@ -474,7 +474,7 @@ def record(
     takes_gradients = plain if metadata["asks_mode"] else plain[-1:]
     runs = {mode: ["whole"] for mode in plain} if is_quick else runs_of(plain, inside, takes_gradients)
     recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets, reach, is_quick)
-    recorder.is_rough, recorder.is_watching = is_rough, is_method or not is_quick
+    recorder.is_rough, recorder.is_watching = is_rough, is_watched or not is_quick
     was_training = model.training
     with full_precision(), without_gradients(model), unsearched_objects():
         metadata["modes"] = {mode: recorder.mode(mode, mode in takes_gradients and not is_quick) for mode in plain}
@@ -488,8 +488,8 @@ def record(
             record_training(recorder, optimizer, steps) if optimizer is not None and loss is not None else []
         )
     model.train(was_training)
-    kinds = set() if is_method else {type(each) for each in model.modules()}
-    metadata |= facts_of_code(reach, not recorder.is_watching, kinds) | {"is_method": is_method}
+    kinds = set() if is_quick else {type(each) for each in model.modules()}
+    metadata |= facts_of_code(reach, not recorder.is_watching, kinds) | {"is_watched": is_watched}
     metadata |= {"rough": sorted(recorder.rough), "is_rough": is_rough}
     if inside and remake is not None:
         for name, error in initial_errors(remake, starts.buffers, seed).items():

@@ -131,7 +131,7 @@ def verify(settings: Verification, show: Show = lambda text: None, into: bool = 
         verdict = with_settings(join([("", result.verdict), *others]), result.golden, result.measured.settings)
         predictions, notes = _predictions(settings, sides, show)
     measured = replace(result.measured, shortfalls=tuple(settled.rest(result.measured.shortfalls)))
-    ledger = coverage(result.golden, measured, verdict.differences, settings.modes, [*gaps, *settled.gaps()])
+    ledger = coverage(settled.golden(), measured, verdict.differences, settings.modes, [*gaps, *settled.gaps()])
     passed = verdict.passed and (predictions is None or predictions.passed)
     outcome = outcome_of(passed, ledger)
     return Comparison(
@@ -221,9 +221,10 @@ def _other_sets(
             if tried is None:
                 continue
             gap = gap_of(said, tried.verdict.passed)
+            settled.note(said, tried)
             if place_of(said) is not None:
-                settled.note(said, tried)
-            elif gap is not None:
+                break
+            if gap is not None:
                 gaps.append(gap)
             else:
                 verdicts.append((said, tried.verdict))

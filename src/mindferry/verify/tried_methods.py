@@ -19,13 +19,13 @@ from typing import Any
 from ..artifacts import Gap
 from ..frameworks.named_in_code import is_torchs
 from ..frameworks.requests import Shortfall
-from .golden import Golden
+from .golden import Golden, Unrun
 from .nested_inputs import call
 from .result import Result
 from .seeding import seeded
 from .state import same_state
 from .unasked_inputs import other_value
-from .variants import METHOD, Inputs
+from .variants import METHOD, WITHOUT, Inputs
 
 MOST = 12  # methods
 NUMBER = 3  # for an argument that nothing fits: how many to draw, how long to go on
@@ -46,6 +46,11 @@ def place_of(said: str) -> tuple[str, str] | None:
     """(path of the module, method) of a variant that calls one."""
     found = _PLACE.fullmatch(said)
     return (found[2] or "", found[1]) if found is not None else None
+
+
+def is_watched(said: str) -> bool:
+    """Whether the lines count that a variant reaches."""
+    return place_of(said) is not None or said.startswith(WITHOUT)
 
 
 @contextlib.contextmanager
@@ -266,15 +271,23 @@ class Settled:
         self._main = main
         self._tried: dict[str, list[Result]] = {}  # Class.method -> what came of each call
         self._said: dict[str, str] = {}
+        self._others: list[Result] = []  # the network itself, without an input
 
     def note(self, said: str, tried: Result) -> None:
-        """What came of a variant that calls a method."""
+        """What came of a variant that calls a method, or leaves an input to its default."""
         place = place_of(said)
-        assert place is not None
+        if place is None:
+            self._others += [tried] if is_watched(said) else []
+            return
         part = self._main.parts.get(place[0])
         name = f"{part.kind if part is not None else ''}.{place[1]}"
         self._tried.setdefault(name, []).append(tried)
         self._said.setdefault(name, said.partition(", on ")[2])
+
+    def golden(self) -> Golden:
+        """What was recorded, less the branches that were reached without an input."""
+        unrun = [each for each in self._main.unrun if not any(_has_reached(each, other) for other in self._others)]
+        return replace(self._main, unrun=tuple(unrun))
 
     def gaps(self) -> Iterator[Gap]:
         for name, tried in self._tried.items():
@@ -290,6 +303,8 @@ class Settled:
     def rest(self, shortfalls: Iterable[Shortfall]) -> Iterator[Shortfall]:
         """Without the methods that were called."""
         for each in shortfalls:
+            if each.subject == "branch" and any(_has_reached_here(each, other) for other in self._others):
+                continue
             kind, _, names = each.name.partition(".")
             left = [name for name in names.split(", ") if not self._is_called(f"{kind}.{name}")]
             if each.subject != "method":
@@ -329,5 +344,17 @@ class Settled:
 
     def _is_new(self, each: Shortfall) -> bool:
         """A branch of what the network's own run had called was reached there, or is listed."""
-        function = each.why.partition("conversion: ")[2].partition(",")[0]
-        return each.subject != "branch" or function.replace(".construct", ".forward") not in self._main.ran
+        return each.subject != "branch" or _function(each) not in self._main.ran
+
+
+def _function(branch: Shortfall) -> str:
+    """As the reference calls it."""
+    return branch.why.partition("conversion: ")[2].partition(",")[0].replace(".construct", ".forward")
+
+
+def _has_reached(branch: Unrun, other: Result) -> bool:
+    return branch.function in other.golden.ran and branch not in other.golden.unrun
+
+
+def _has_reached_here(branch: Shortfall, other: Result) -> bool:
+    return _function(branch) in other.golden.ran and branch not in other.measured.shortfalls

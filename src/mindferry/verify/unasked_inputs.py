@@ -10,7 +10,7 @@ from typing import Any
 from ..artifacts import Gap
 from ..frameworks.named_in_code import is_torchs
 from .surroundings import forward_codes
-from .variants import LIGHT, MANY, Inputs, with_batch
+from .variants import LIGHT, MANY, WITHOUT, Inputs, with_batch
 
 AXIS = "an axis more"
 ROWS = 3  # along the axis more
@@ -19,7 +19,8 @@ LARGEST = 1024  # a number of samples that a network may take at once
 
 def unasked(model: Any, inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     """Groups, as those of variants.py."""
-    return [[each] for each in (*_arguments(model, inputs), *_pieces(model, inputs), *_axis_more(inputs))]
+    arguments = (*_arguments(model, inputs), *_left_out(model, inputs))
+    return [[each] for each in (*arguments, *_pieces(model, inputs), *_axis_more(inputs))]
 
 
 def gap_of(said: str, passed: bool) -> Gap | None:
@@ -43,6 +44,21 @@ def _arguments(model: Any, inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
         if is_left and each.name not in given and isinstance(each.default, bool | int | float):
             value = other_value(each.default)
             yield f"{each.name}={value!r}, which is {each.default!r} by default", [*inputs, (each.name, value)]
+
+
+def _left_out(model: Any, inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
+    """Without each input that forward has a default for, the last of the positional ones among them: a mask, labels."""
+    try:
+        parameters = list(inspect.signature(model.forward).parameters.values())
+    except (TypeError, ValueError):
+        return
+    optional = {each.name for each in parameters if each.default is not each.empty}
+    positional = [index for index, (name, _) in enumerate(inputs) if not name]
+    last = positional[-1] if positional and len(positional) <= len(parameters) else -1
+    for index, (name, _) in enumerate(inputs):
+        given = name or (parameters[len(positional) - 1].name if index == last else "")
+        if given in optional and len(inputs) > 1:
+            yield f"{WITHOUT}{given}", [*inputs[:index], *inputs[index + 1 :]]
 
 
 def other_value(value: float) -> bool | int | float:

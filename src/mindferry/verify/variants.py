@@ -15,6 +15,7 @@ VALUES = "values times"
 WEIGHTS = "weights times"
 TURNED = "other numbers in attributes"
 METHOD = "method "
+WITHOUT = "without "
 LONGER = 2  # times the length of a sequence, and one more
 LIGHT = 1 << 15  # input elements, up to which batch and sizes change one by one, and values on all samples
 MOST = 64  # samples, so that a table of whole numbers is gone through

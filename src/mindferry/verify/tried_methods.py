@@ -286,8 +286,13 @@ class Settled:
 
     def golden(self) -> Golden:
         """What was recorded, less the branches that were reached without an input."""
-        unrun = [each for each in self._main.unrun if not any(_has_reached(each, other) for other in self._others)]
+        unrun = [each for each in self._main.unrun if not any(_has_reached(each, other) for other in self._agreeing())]
         return replace(self._main, unrun=tuple(unrun))
+
+    def _agreeing(self) -> list[Result]:
+        """Runs whose lines count: what they gave was compared."""
+        told = [each for tried in self._tried.values() if self._is_told(tried) for each in tried]
+        return [each for each in (*self._others, *told) if each.verdict.passed]
 
     def gaps(self) -> Iterator[Gap]:
         for name, tried in self._tried.items():
@@ -303,7 +308,7 @@ class Settled:
     def rest(self, shortfalls: Iterable[Shortfall]) -> Iterator[Shortfall]:
         """Without the methods that were called."""
         for each in shortfalls:
-            if each.subject == "branch" and any(_has_reached_here(each, other) for other in self._others):
+            if each.subject == "branch" and any(_has_reached_here(each, other) for other in self._agreeing()):
                 continue
             kind, _, names = each.name.partition(".")
             left = [name for name in names.split(", ") if not self._is_called(f"{kind}.{name}")]

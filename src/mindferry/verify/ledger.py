@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..artifacts import Coverage, Difference, Gap, Outcome
 from ..frameworks.requests import Measured
-from .beside import FEW
+from .beside import MANY
 from .golden import FRACTIONS, Golden
 from .other_settings import Settings, other_settings
 
@@ -67,7 +67,7 @@ def _modes(golden: Golden, modes: Sequence[str]) -> Iterator[Gap]:
 
 def _incomparable(golden: Golden, differences: Sequence[Difference]) -> Iterator[Gap]:
     for row in differences:
-        if row.mode == "init" and golden.drawn.get(row.name, [0.0])[0] >= FEW:
+        if row.mode == "init" and golden.drawn.get(row.name, [0.0])[0] >= MANY:
             continue  # both constructors draw it, and how it is spread was compared
         if row.incomparable:
             subject = SUBJECTS.get(row.kind, row.kind)

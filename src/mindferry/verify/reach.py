@@ -185,8 +185,10 @@ class Reach:
             if file not in states:
                 states[file], places[file] = _states(tree), self._places(file)
             view = _View(node, self.lines[code], states[file])
-            for line in (*view.gaps(node.body), *view.gaps_in_lines(node, places[file])):
+            for line in view.gaps(node.body):
                 found.append(Unreached(file, line, name, linecache.getline(file, line).strip()))
+            for side in view.gaps_in_lines(node, places[file]):
+                found.append(Unreached(file, side.lineno, name, ast.unparse(side)))
             for line, table in lookups(tree, node):
                 found.append(Unreached(file, line, name, f"the other entries of {table}"))
         return sorted(set(found), key=lambda each: (each.file, each.line))
@@ -342,12 +344,12 @@ class _View:
                 elif not (self.is_steady(test) or _says_nothing(block)):
                     yield block[0].lineno
 
-    def gaps_in_lines(self, function: ast.FunctionDef, places: set[Place]) -> Iterator[int]:
-        """Lines with a choice of which one side was never evaluated, while the choice was made."""
+    def gaps_in_lines(self, function: ast.FunctionDef, places: set[Place]) -> Iterator[ast.expr]:
+        """Sides of a choice that were never evaluated, while the choice was made."""
         for node in choices(function):
             for test, side in _sides(node):
                 if not self.is_steady(test) and _was_evaluated(test, places) and not _was_evaluated(side, places):
-                    yield side.lineno
+                    yield side
 
     def _ran(self, statement: ast.stmt) -> bool:
         if isinstance(statement, ast.Pass | ast.Global | ast.Nonlocal | ast.FunctionDef | ast.ClassDef):

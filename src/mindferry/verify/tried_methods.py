@@ -336,20 +336,26 @@ class Settled:
 
     def _unrun(self, tried: list[Result]) -> Iterator[Gap]:
         """Branches that none of the calls reached, in what the network's own run had not called."""
-        places = [{each for each in one.golden.unrun if each.function not in self._main.ran} for one in tried]
-        for each in sorted(set.intersection(*places), key=lambda each: (each.file, each.line)):
+        places = {each for one in tried for each in one.golden.unrun if each.function not in self._main.ran}
+        left = [each for each in places if not any(_has_reached(each, other) for other in self._agreeing())]
+        for each in sorted(left, key=lambda each: (each.file, each.line)):
             why = f"never ran: {each.function}, `{each.text}`"
             yield Gap("branch", f"{Path(each.file).name} line {each.line}", "not reached", why)
 
     def _untold(self, tried: list[Result]) -> Iterator[Gap]:
         """What the conversion's side saw in all of the calls."""
-        told = [{each for each in one.measured.shortfalls if each.matters and self._is_new(each)} for one in tried]
+        told = [
+            {each for each in one.measured.shortfalls if each.matters and self._is_unsettled(each)} for one in tried
+        ]
         for each in sorted(set.intersection(*told), key=lambda each: (each.subject, each.name)):
             yield Gap(each.subject, each.name, each.state, each.why)
 
-    def _is_new(self, each: Shortfall) -> bool:
-        """A branch of what the network's own run had called was reached there, or is listed."""
-        return each.subject != "branch" or _function(each) not in self._main.ran
+    def _is_unsettled(self, each: Shortfall) -> bool:
+        """A branch of what the network's own run had called was reached there, or is listed; another run may have reached it."""
+        if each.subject != "branch":
+            return True
+        is_reached = any(_has_reached_here(each, other) for other in self._agreeing())
+        return _function(each) not in self._main.ran and not is_reached
 
 
 def _function(branch: Shortfall) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from ..artifacts import Gap
 from ..frameworks.named_in_code import is_torchs
 from .surroundings import forward_codes
-from .variants import LIGHT, MANY, WITHOUT, Inputs, with_batch
+from .variants import BELOW, LIGHT, MANY, WITHOUT, Inputs, with_batch
 
 AXIS = "an axis more"
 ROWS = 3  # along the axis more
@@ -25,9 +25,10 @@ def unasked(model: Any, inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
 
 def gap_of(said: str, passed: bool) -> Gap | None:
     """A network that was made for other axes need not stand these: a difference there is listed and called nothing worse."""
-    if passed or not said.startswith(AXIS):
+    if passed or not said.startswith((AXIS, BELOW)):
         return None
-    why = "the reference takes such inputs, and the conversion gives other values there: an axis may be counted from the other end"
+    cause = "an axis may be counted from the other end" if said.startswith(AXIS) else "a division may go the other way"
+    why = f"the reference takes such inputs, and the conversion gives other values there: {cause}"
     return Gap("inputs", said, "not comparable", why)
 
 
@@ -53,10 +54,11 @@ def _left_out(model: Any, inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
     except (TypeError, ValueError):
         return
     optional = {each.name for each in parameters if each.default is not each.empty}
+    optional |= {each.name for each in parameters if each.kind is each.VAR_POSITIONAL}
     positional = [index for index, (name, _) in enumerate(inputs) if not name]
-    last = positional[-1] if positional and len(positional) <= len(parameters) else -1
     for index, (name, _) in enumerate(inputs):
-        given = name or (parameters[len(positional) - 1].name if index == last else "")
+        is_last = bool(positional) and index == positional[-1] and bool(parameters)
+        given = name or (parameters[min(len(positional), len(parameters)) - 1].name if is_last else "")
         if given in optional and len(inputs) > 1:
             yield f"{WITHOUT}{given}", [*inputs[:index], *inputs[index + 1 :]]
 

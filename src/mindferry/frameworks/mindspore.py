@@ -189,7 +189,7 @@ def against(
             _run_mode(cell, golden, mode, names, doing, loss, found)
     if optimizer is not None and golden.updates and not found.is_spoilt:
         doing("the optimizer")
-        found.measurements += step(cell, golden, optimizer, names)
+        found.measurements += step(cell, golden, found.reach.noting(optimizer, Reach()), names)
         found.shortfalls += moving_rates(optimizer(cell))
         load_weights(cell, golden)
     if optimizer is not None and loss is not None and state is not None and not found.is_spoilt:

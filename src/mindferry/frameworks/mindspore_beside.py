@@ -77,7 +77,7 @@ def other_borders(golden: Golden, reach: Reach) -> Iterator[Shortfall]:
 def _methods(own: dict[str, Cell], golden: Golden, reach: Reach) -> Iterator[Shortfall]:
     """Of one class in one line: whoever reads it knows which of them count."""
     kinds = {type(each) for each in own.values()} | reach.made()
-    ours = methods_beside(kinds, "mindspore.", reach.lines, reach.is_own) if reach.lines else {}
+    ours = methods_beside(kinds, "mindspore.", {*reach.lines, *reach.called}, reach.is_own) if reach.lines else {}
     for kind in dict.fromkeys((*golden.methods, *ours)):
         names = dict.fromkeys((*golden.methods.get(kind, ()), *ours.get(kind, ())))
         if names:

@@ -481,7 +481,7 @@ def record(
         has_gradients = any(facts["gradients"] for facts in metadata["modes"].values())
         for mode in takes_gradients:  # where none arrives, none may arrive in the conversion
             metadata["modes"][mode]["gradients"] = has_gradients
-        metadata["step"] = record_updates(recorder, optimizer) if optimizer is not None else {}
+        metadata["step"] = record_updates(recorder, reach.noting(optimizer, Reach())) if optimizer else {}
         if "amp" in modes:
             metadata["modes"]["amp"] = record_mixed(recorder, device)
         metadata["steps"] = (

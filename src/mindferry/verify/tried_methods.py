@@ -124,10 +124,12 @@ def only_computes(method: Any, codes: Mapping[str, list[CodeType]]) -> bool:
 def _is_harmless(code: CodeType) -> bool:
     if any(name in FORBIDDEN or (name.endswith("_") and not name.startswith("_")) for name in code.co_names):
         return False
-    steps = {each.offset: each for each in dis.get_instructions(code)}
-    backward = [each.argval for each in steps.values() if each.opname.startswith("JUMP_BACKWARD")]
-    is_endless = not all(steps[target].opname.startswith("FOR_ITER") for target in backward)  # a `while` may be
-    return not is_endless and not any(each.opname in CHANGES for each in steps.values())
+    steps = list(dis.get_instructions(code))
+    places = {each.offset: index for index, each in enumerate(steps)}
+    backward = [places[each.argval] for each in steps if "JUMP_BACKWARD" in each.opname]
+    loops = [next(each.opname for each in steps[place:] if each.opname != "EXTENDED_ARG") for place in backward]
+    is_endless = any(not name.startswith("FOR_ITER") for name in loops)  # a `while` may be
+    return not is_endless and not any(each.opname in CHANGES for each in steps)
 
 
 def _returns(code: CodeType) -> bool:

@@ -26,9 +26,13 @@ EXPRESSIONS = {
     "softmax": "F.softmax(x.reshape(1, 1, 1, 1, 1, -1), -1)[..., :1]",
     "softmax_method": "x.reshape(1, 1, 1, 1, 1, 1, -1).softmax(dim=6)[..., :1]",
     "softmax_layer": "nn.Softmax(-2)(x.reshape(1, 1, 1, 1, -1, 1))[..., :1, :]",
+    "log1p": "torch.log1p(x * 0.3)",
+    "expm1": "torch.expm1(x)",
+    "logsigmoid": "F.logsigmoid(x)",
     "bernoulli": "torch.distributions.Bernoulli(logits=x).log_prob(torch.ones_like(x))",
 }
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+SMALL = (1e-6, -1e-6, 1e-4, -3e-3, 0.1)
 POINTS = (0.0, -1.0, 0.5, 2.0, -3.0)
 
 
@@ -79,3 +83,17 @@ def test_a_softmax_over_one_entry_changes_no_later_gradient(name: str, functions
         found = ms.grad(lambda v: getattr(ours, f"f_{name}")(v).sum())(ms.Tensor(np.array(points, np.float32)))
         assert x.grad is not None
         np.testing.assert_allclose(found.asnumpy(), x.grad.numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "points"), [("log1p", SMALL), ("expm1", SMALL), ("logsigmoid", (9.0, 12.0, 15.0))])
+def test_a_value_near_zero_is_right_in_its_own_digits(
+    name: str, points: tuple[float, ...], functions: tuple[dict[str, Any], Any]
+) -> None:
+    import mindspore as ms
+    import numpy as np
+    import torch
+
+    theirs, ours = functions
+    right = theirs[f"f_{name}"](torch.tensor(points, dtype=torch.float64)).numpy()
+    found = getattr(ours, f"f_{name}")(ms.Tensor(np.array(points, np.float32))).asnumpy()
+    assert np.abs(found / right - 1).max() < 1e-5

@@ -32,6 +32,7 @@ if __package__:
     from .more_attacks import MORE
     from .outside_attacks import OUTSIDE
     from .separate import Case, Separate
+    from .seventh_attacks import SEVENTH
     from .sixth_attacks import SIXTH
     from .twins import BERT, GAN, LSTM, RESNET, UNET, VIT, Twin, compare_twin
 else:  # run as a script
@@ -50,6 +51,7 @@ else:  # run as a script
     from more_attacks import MORE
     from outside_attacks import OUTSIDE
     from separate import Case, Separate
+    from seventh_attacks import SEVENTH
     from sixth_attacks import SIXTH
     from twins import BERT, GAN, LSTM, RESNET, UNET, VIT, Twin, compare_twin
 
@@ -172,7 +174,7 @@ FAULTS = (
 
 SETS = {"first": FAULTS, "open": second_faults.OPEN, "sealed": second_faults.SEALED, "third": third_faults.THIRD}
 SETS |= {"fourth": third_faults.FOURTH, "fifth": third_faults.FIFTH}
-ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT, *FRESH, *HIDDEN, *CODE, *BEHAVIOUR, *FIFTH, *SIXTH)
+ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT, *FRESH, *HIDDEN, *CODE, *BEHAVIOUR, *FIFTH, *SIXTH, *SEVENTH)
 LISTED = "same as far as compared, but for a setting of "  # which is not counted as found
 PARTS = (*SETS, "attacks", "right")
 SEEDS = 17  # of each of the twelve networks of the second set

@@ -18,9 +18,10 @@ from ..verify.reach import Reach
 from ..verify.state import unsearched_objects
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
+from ..verify.tried_methods import calling
 from ..verify.turned_settings import turnable, turned
 from . import mindspore_session
-from .mindspore_beside import beside_forward
+from .mindspore_beside import beside_forward, other_borders
 from .mindspore_conduct import check_judge, is_own, looks_at_judge, other_defaults, other_surroundings
 from .mindspore_keras import KerasNetwork, build_network
 from .mindspore_literals import (
@@ -74,7 +75,8 @@ def compare(request: CompareRequest, link: Link) -> Measured:
     loss, optimizer = (find(name) if name else None for name in (request.loss, request.optimizer))
     cell, modes = link.state["cell"], list(request.modes)
     names = link.state.setdefault("names", {})
-    with turned(cell.cells_and_names(), request.turned):
+    cells = list(cell.cells_and_names())
+    with turned(cells, request.turned), calling(cell, cells, request.variant, "construct"):
         return against(cell, golden, modes, loss, optimizer, link.doing, initial, names)
 
 
@@ -187,7 +189,7 @@ def against(
             _run_mode(cell, golden, mode, names, doing, loss, found)
     if optimizer is not None and golden.updates and not found.is_spoilt:
         doing("the optimizer")
-        found.measurements += step(cell, golden, optimizer, names)
+        found.measurements += step(cell, golden, found.reach.noting(optimizer, Reach()), names)
         found.shortfalls += moving_rates(optimizer(cell))
         load_weights(cell, golden)
     if optimizer is not None and loss is not None and state is not None and not found.is_spoilt:
@@ -201,6 +203,9 @@ def against(
     if any(mode != "jit" for mode in modes):
         found.note_unreached()
     check_judge(vars(mindspore_session)["distance"])  # as it is looked up there
+    if golden.is_watched:
+        found.shortfalls += [*other_literals(found.reach, golden), *other_errors(found.reach, golden)]
+        found.shortfalls += other_borders(golden, found.reach)
     if golden.is_quick:  # other inputs: what the cell is was told before
         return Measured(
             tuple(found.measurements),

@@ -26,7 +26,7 @@ def beside_forward(cell: Cell, golden: Golden, reach: Reach, initial: Buffers) -
     yield from _order_of_arguments(own, golden)
     yield from _properties(own, golden)
     yield from _tables(golden, initial)
-    yield from _borders(golden, reach)
+    yield from other_borders(golden, reach)
     yield from _special_methods(own, golden, reach)
     yield from _constructors(own, golden)
     for path in golden.beside.get("checkpoint hooks", ()):
@@ -58,7 +58,7 @@ def _constructors(own: dict[str, Cell], golden: Golden) -> Iterator[Shortfall]:
                 yield Shortfall("module", path or "the network", "not comparable", why)
 
 
-def _borders(golden: Golden, reach: Reach) -> Iterator[Shortfall]:
+def other_borders(golden: Golden, reach: Reach) -> Iterator[Shortfall]:
     """As many comparisons on both sides, of which others take the border in; and limits that the conversion does without."""
     ours = reach.bounds() if reach.lines else None
     if not golden.bounds or not ours:
@@ -77,7 +77,7 @@ def _borders(golden: Golden, reach: Reach) -> Iterator[Shortfall]:
 def _methods(own: dict[str, Cell], golden: Golden, reach: Reach) -> Iterator[Shortfall]:
     """Of one class in one line: whoever reads it knows which of them count."""
     kinds = {type(each) for each in own.values()} | reach.made()
-    ours = methods_beside(kinds, "mindspore.", reach.lines, reach.is_own) if reach.lines else {}
+    ours = methods_beside(kinds, "mindspore.", {*reach.lines, *reach.called}, reach.is_own) if reach.lines else {}
     for kind in dict.fromkeys((*golden.methods, *ours)):
         names = dict.fromkeys((*golden.methods.get(kind, ()), *ours.get(kind, ())))
         if names:

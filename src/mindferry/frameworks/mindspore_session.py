@@ -256,7 +256,7 @@ class Session:
         starts: dict[str, int] = {}
         counts: dict[str, int] = {}
         handles = []
-        reach = self.reach if not self.golden.is_quick else None
+        reach = self.reach if self.golden.is_watched or not self.golden.is_quick else None
         # On other inputs nothing is watched: a network could tell, and behave.
         cells = [] if self.golden.is_quick else list(self.cell.cells_and_names())
         # A library's cell without parts of its own runs no code of the network's.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..errors import MindferryError
-from ..verify.beside import drawn, drawn_otherwise, sample, tables_of
+from ..verify.beside import SURE, SURE_OF_BUFFERS, drawn, drawn_otherwise, sample, tables_of
 from ..verify.compare import Measurement, distance
 from ..verify.golden import Golden
 from ..verify.state import LIGHT
@@ -169,12 +169,15 @@ def other_draws(golden: Golden, initial: Buffers, names: dict[str, str]) -> Iter
     """Parameters that start on another scale, about another mean or from another distribution: once weights are copied, no value shows it."""
     targets = Counter(names.values())
     for name, theirs in golden.drawn.items():
-        ours = initial.get(f"{DRAWN}{names.get(name, name)}")
+        place = names.get(name, name)
+        is_buffer = name in golden.initial
+        ours = initial.get(place if is_buffer else f"{DRAWN}{place}", initial.get(name) if is_buffer else None)
         if ours is None or name in golden.constants or targets[names.get(name, name)] > 1:
             continue
-        told = drawn_otherwise(theirs, drawn(ours))
+        told = drawn_otherwise(theirs, drawn(sample(ours)), SURE_OF_BUFFERS if is_buffer else SURE)
         if told:
-            yield Shortfall("parameter", name, "not comparable", f"{told}: training from the start goes other ways")
+            what = "buffer" if is_buffer else "parameter"
+            yield Shortfall(what, name, "not comparable", f"{told}: training from the start goes other ways")
 
 
 def other_order(cell: Cell, golden: Golden, names: dict[str, str]) -> Iterator[Shortfall]:

@@ -32,7 +32,11 @@ MADE_BEFORE = "what earlier constructions left"
 CHANGING = {"append", "add", "update", "setdefault", "pop", "extend", "insert", "increment"}
 LABELLED = frozenset({"cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss"})
 IGNORED = -100  # the label that such a loss ignores by default
-GAPS = frozenset({"isnan", "nan_to_num", "isfinite", "nansum", "nanmean", "nanmedian", "nanquantile"})
+GAPS = frozenset({"isnan", "isinf", "nan_to_num", "isfinite", "nansum", "nanmean", "nanmedian", "nanquantile"})
+
+ROUNDING = frozenset(
+    "round floor ceil trunc frac fmod remainder floor_divide div rint fix sign sgn signbit heaviside bucketize searchsorted".split()
+)
 
 
 def is_modal(model: Any) -> bool:
@@ -51,6 +55,17 @@ def asks_mode(model: Any) -> bool:
 def handles_gaps(model: Any) -> bool:
     """Whether its own code asks for what is no number: then it may be given some."""
     return any(names_any(kind, GAPS, "torch.") or _compares_itself(kind) for kind in _own_kinds(model))
+
+
+def rounds(model: Any) -> bool:
+    """Whether its own code rounds or divides into whole numbers: what lies right between two of them, or below zero, may go either way."""
+    kinds = _own_kinds(model)
+    return any(names_any(kind, ROUNDING, "torch.") for kind in kinds) or any(map(_divides, kinds))
+
+
+@cache
+def _divides(kind: type) -> bool:
+    return any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.FloorDiv | ast.Mod) for each in _nodes(kind))
 
 
 @cache

@@ -36,6 +36,7 @@ class VariantsRequest:
 
     inputs: tuple[str, ...]
     seed: int
+    methods: dict[str, list[str]] = field(default_factory=dict)  # class -> methods that nothing has called
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class CompareRequest:
     optimizer: str = ""
     is_kept: bool = False  # the cell of the last request will do; it was loaded with the same weights
     turned: dict[str, float] = field(default_factory=dict)  # attribute -> the number that it holds meanwhile
+    variant: str = ""  # what the inputs are, or the method that is called instead of construct
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from ..verify.predict import batches, save
 from ..verify.surroundings import Starts, computed_buffers, starts_of
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
+from ..verify.tried_methods import calling, is_watched
 from ..verify.turned_settings import turned
 from ..verify.variants import variants
 from .requests import (
@@ -44,10 +46,11 @@ def record(request: RecordRequest, link: Link) -> None:
             link.state["model"], link.state["starts"] = made
         model, starts = link.state["model"], link.state["starts"]
         is_first = not (request.variant or request.weights)
-        with far_weights(model, request.variant), turned(model.named_modules(), request.turned):
+        inputs = _inputs(request, model, link)
+        with as_asked(model, request):
             write(
                 model,
-                _inputs(request, model),
+                inputs,
                 Path(request.golden),
                 modes=request.modes,
                 seed=request.seed,
@@ -61,6 +64,7 @@ def record(request: RecordRequest, link: Link) -> None:
                 is_quick=request.is_quick,
                 has_weights=request.has_weights,
                 is_rough=request.is_rough,
+                is_watched=is_watched(request.variant),
                 remake=lambda: build(request.model),
                 note=lambda run: link.doing(f"{run} on {', '.join(request.inputs)}"),
             )
@@ -74,22 +78,41 @@ def float32_errors(request: RecordRequest, link: Link) -> dict[str, float]:
     """In the worker, after `record` with the same request: how far torch's own float32 is off."""
     link.doing("the run in float64")
     model = link.state["model"]
-    with far_weights(model, request.variant), turned(model.named_modules(), request.turned):
-        return measure_noise(model, _inputs(request, model), Path(request.golden), request.seed)
+    inputs = _inputs(request, model, link)
+    with as_asked(model, request):
+        return measure_noise(model, inputs, Path(request.golden), request.seed)
 
 
-def _inputs(request: RecordRequest, model: Any) -> list[tuple[str, Any]]:
+@contextlib.contextmanager
+def as_asked(model: Any, request: RecordRequest) -> Iterator[None]:
+    """With the weights, the attributes and the method that a variant is about."""
+    modules = list(model.named_modules())
+    with (
+        far_weights(model, request.variant),
+        turned(modules, request.turned),
+        calling(model, modules, request.variant, "forward"),
+    ):
+        yield
+
+
+def _inputs(request: RecordRequest, model: Any, link: Link) -> list[tuple[str, Any]]:
     inputs = make_inputs(request.inputs, request.seed)
     if not request.variant or request.turned:
         return inputs
-    return next(given for group in all_variants(model, inputs) for said, given in group if said == request.variant)
+    known = link.state.get("variants", {})
+    if request.variant not in known:  # this worker took the place of one that is gone
+        known = {said: given for group in all_variants(model, inputs) for said, given in group}
+    if request.variant not in known:
+        raise MindferryError(f"no inputs for {request.variant}")
+    return list(known[request.variant])
 
 
 def other_sizes(request: VariantsRequest, link: Link) -> tuple[tuple[str, ...], ...]:
     """In the worker: groups of descriptions."""
     try:
         model, inputs = link.state.get("model"), make_inputs(request.inputs, request.seed)
-        groups = all_variants(model, inputs) if model is not None else variants(inputs)
+        groups = all_variants(model, inputs, request.methods) if model is not None else variants(inputs)
+        link.state["variants"] = {said: given for group in groups for said, given in group}
         return tuple(tuple(said for said, _ in group) for group in groups)
     except RecordError as error:
         raise MindferryError(str(error)) from None

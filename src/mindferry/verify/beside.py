@@ -26,6 +26,8 @@ PLAIN = (bool, int, float, str)
 FEW = 16  # numbers of a parameter, from which a spread tells something
 SHAPED = 256  # from which it tells a normal distribution from an even one
 SURE = 6.0  # standard errors
+SURE_OF_BUFFERS = 4.0  # which nobody trains: what they start with stays
+MANY = 64  # numbers of a buffer, from which its spread says enough
 EVEN = 1.9  # the largest of evenly drawn numbers, in standard deviations: the root of 3, and some chance
 MOST = 1 << 14  # numbers of a parameter that are looked at
 DEEPEST = 3  # records in records
@@ -240,8 +242,8 @@ def sample(values: Array) -> Array:
     return flat[:: max(1, flat.shape[0] // MOST)]
 
 
-def drawn_otherwise(theirs: list[float], ours: list[float]) -> str:
-    """What of two spreads can't be chance; "" if nothing."""
+def drawn_otherwise(theirs: list[float], ours: list[float], sure: float = SURE) -> str:
+    """What of two spreads can't be chance, by so many standard errors; "" if nothing."""
     count, mean, deviation, kurtosis, peak = theirs
     other_count, other_mean, other_deviation, other_kurtosis, other_peak = ours
     if not deviation or min(count, other_count) < 2:
@@ -253,10 +255,10 @@ def drawn_otherwise(theirs: list[float], ours: list[float]) -> str:
     if min(count, other_count) < FEW:
         return ""
     errors = [0.25 * max(each - 1, 0.8) / number for each, number in ((kurtosis, count), (other_kurtosis, other_count))]
-    if abs(math.log(other_deviation / deviation)) > SURE * math.sqrt(sum(errors)) + 0.02:
+    if abs(math.log(other_deviation / deviation)) > sure * math.sqrt(sum(errors)) + 0.02:
         return f"it starts with a standard deviation of {deviation:.3g} in torch, of {other_deviation:.3g} here"
     error = math.sqrt(deviation**2 / count + other_deviation**2 / other_count)
-    if abs(mean - other_mean) > SURE * error + 0.01 * deviation:
+    if abs(mean - other_mean) > sure * error + 0.01 * deviation:
         return f"it starts with a mean of {mean:.3g} in torch, of {other_mean:.3g} here"
     if min(count, other_count) >= SHAPED and min(peak, other_peak) < EVEN and max(peak, other_peak) > 2.1:
         kinds = ["evenly" if each < EVEN else "not evenly" for each in (peak, other_peak)]

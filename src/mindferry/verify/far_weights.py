@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..frameworks.named_in_code import handles_gaps, ignored, is_torchs
+from ..frameworks.named_in_code import handles_gaps, ignored, is_torchs, rounds
 from .scale import has_fraction
+from .tried_methods import tried_methods
 from .unasked_inputs import unasked
-from .variants import WEIGHTS, Inputs, variants, with_gaps, without_labels
+from .variants import WEIGHTS, Inputs, between_whole, variants, with_gaps, without_labels
 
 TIMES = (
     16.0,
@@ -21,18 +22,25 @@ COUNTS = f", counts plus {FAR_ON}"
 LIGHT = 1 << 20  # parameters up to which a run more is for nothing
 
 
-def all_variants(model: Any, inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
-    """Other inputs, gaps in them among these, and at last the same ones with other weights: the conversion keeps those."""
+def all_variants(
+    model: Any, inputs: Inputs, methods: Mapping[str, Sequence[str]] | None = None
+) -> list[list[tuple[str, Inputs]]]:
+    """Other inputs, gaps in them among these, and at last the same ones with other weights, and methods: the conversion keeps those.
+
+    `methods`: class -> those that nothing has called.
+    """
     groups = variants(inputs)
     if handles_gaps(model):
-        groups += [with_gaps(inputs)]
+        groups += with_gaps(inputs)
     groups += [[(said, given) for number in ignored(model) for said, given in without_labels(inputs, number)]]
     is_light = 0 < sum(parameter.numel() for parameter in model.parameters()) <= LIGHT
     if not groups or not is_light:
         return [group for group in groups if group]
-    groups += unasked(model, inputs)
-    counts = [[(f"{WEIGHTS} 1{COUNTS}", inputs)]] if _counts(model) else []
-    return [group for group in (*groups, *([(f"{WEIGHTS} {times:g}", inputs)] for times in TIMES), *counts) if group]
+    groups += [*unasked(model, inputs), *(between_whole(inputs) if rounds(model) else [])]
+    groups += [[(f"{WEIGHTS} {times:g}", inputs)] for times in TIMES]
+    groups += [[(f"{WEIGHTS} 1{COUNTS}", inputs)]] if _counts(model) else []
+    groups += tried_methods(model, inputs, methods or {})
+    return [group for group in groups if group]
 
 
 def _counts(model: Any) -> list[Any]:

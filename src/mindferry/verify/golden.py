@@ -189,6 +189,8 @@ class Golden:
     beside: dict[str, dict[str, Any]] = field(default_factory=dict)  # names of forward's arguments; properties
     bounds: tuple[int, ...] | None = None  # comparisons without the border, with it, and limits of values
     methods: dict[str, list[str]] = field(default_factory=dict)  # class -> methods that nothing has called
+    ran: frozenset[str] = frozenset()  # functions that ran, by their full names
+    is_watched: bool = False  # of other inputs: lines that ran were noted
 
     @property
     def framework(self) -> str:
@@ -323,6 +325,8 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         facts.get("beside", {}),
         tuple(facts["bounds"]) if facts.get("bounds") else None,
         facts.get("methods", {}),
+        frozenset(facts.get("ran", ())),
+        facts.get("is_watched", False),
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..artifacts import Coverage, Difference, Gap, Outcome
 from ..frameworks.requests import Measured
+from .beside import MANY
 from .golden import FRACTIONS, Golden
 from .other_settings import Settings, other_settings
 
@@ -36,7 +37,7 @@ def coverage(
     gaps = [
         *_modes(golden, modes),
         *(Gap(each.subject, each.name, each.state, each.why, each.matters) for each in measured.shortfalls),
-        *_incomparable(differences),
+        *_incomparable(golden, differences),
         *_outputs(golden, differences),
         *_modules(golden),
         *_activations(golden, measured.classes),
@@ -64,8 +65,10 @@ def _modes(golden: Golden, modes: Sequence[str]) -> Iterator[Gap]:
             )
 
 
-def _incomparable(differences: Sequence[Difference]) -> Iterator[Gap]:
+def _incomparable(golden: Golden, differences: Sequence[Difference]) -> Iterator[Gap]:
     for row in differences:
+        if row.mode == "init" and golden.drawn.get(row.name, [0.0])[0] >= MANY:
+            continue  # both constructors draw it, and how it is spread was compared
         if row.incomparable:
             subject = SUBJECTS.get(row.kind, row.kind)
             yield Gap(subject, row.name or "the network", "not comparable", f"{row.mode}: {row.incomparable}")

@@ -8,11 +8,18 @@ import inspect
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 SIZES = {"shape", "size", "numel", "nelement", "len"}  # what tells how large something is
 COMMON = {0.0, 0.5, 1.0, 2.0, 3.0, 4.0}  # axes, halves, doubles: a conversion may say the same in other ways
 EPSILON, LIMIT = 1e-2, 1e4  # a reference's number may be gone for a good reason, unless it is an epsilon or a limit
+
+
+@lru_cache(maxsize=4096)
+def walked(node: ast.AST) -> tuple[ast.AST, ...]:
+    """All that is in it. One function is gone through for many reasons, and to go through a tree costs more than to look."""
+    return tuple(ast.walk(node))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ def looked_up(functions: Iterable[tuple[ast.AST, Mapping[str, Any]]]) -> dict[Li
     """Numbers that functions take from elsewhere: `CFG["eps"]`, `Limits.most`, a name from another file."""
     found: dict[Literal, int] = {}
     for function, names in functions:
-        for node in ast.walk(function):
+        for node in walked(function):
             if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load):
                 value = _resolved(node, names)
                 is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
@@ -53,7 +60,7 @@ def implied_by(functions: Iterable[tuple[ast.AST, Mapping[str, Any]]]) -> set[Li
     """Numbers that the functions called there take where none is given: an epsilon of 1e-12 that one side leaves to a default."""
     found = set()
     for function, names in functions:
-        for node in ast.walk(function):
+        for node in walked(function):
             if isinstance(node, ast.Call):
                 found |= {Literal(each) for each in _default_numbers(_resolved(node.func, names))}
     return found
@@ -97,7 +104,7 @@ def only_there(ours: Iterable[Literal], theirs: Iterable[Literal]) -> list[Liter
 
 
 def _numbers(function: ast.AST, constants: dict[str, float]) -> Iterator[tuple[Literal, int]]:
-    for node in ast.walk(function):
+    for node in walked(function):
         value = _number_in(node)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             value = constants.get(node.id)
@@ -134,12 +141,12 @@ def _constants(tree: ast.Module) -> dict[str, float]:
 def _sizes(function: ast.AST) -> Iterator[tuple[Literal, int]]:
     """Numbers that a size is compared with, or divided by: that very size may be one which no run has."""
     names = _names_of_sizes(function)
-    for node in ast.walk(function):
+    for node in walked(function):
         is_bound = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("max", "min")
         is_asked = isinstance(node, ast.Compare) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod))
-        if not (is_bound or is_asked) or not any(_is_size(each, names) for each in ast.walk(node)):
+        if not (is_bound or is_asked) or not any(_is_size(each, names) for each in walked(node)):
             continue
-        for each in ast.walk(node):
+        for each in walked(node):
             value = _number_in(each)
             if value is not None and (value > 1 or is_bound):
                 yield Literal(value, is_size=True), getattr(node, "lineno", 0)
@@ -148,9 +155,9 @@ def _sizes(function: ast.AST) -> Iterator[tuple[Literal, int]]:
 def _names_of_sizes(function: ast.AST) -> set[str]:
     """Local names for a size: `batch, length = x.shape`."""
     found: set[str] = set()
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and any(_is_size(each, found) for each in ast.walk(node.value)):
-            found |= {each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+    for node in walked(function):
+        if isinstance(node, ast.Assign) and any(_is_size(each, found) for each in walked(node.value)):
+            found |= {each.id for target in node.targets for each in walked(target) if isinstance(each, ast.Name)}
     return found
 
 

@@ -27,6 +27,7 @@ from .other_settings import with_settings
 from .recorder import record
 from .result import Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
 from .surroundings import Starts, computed_buffers, starts_of
+from .tried_methods import Settled, calling, is_watched, place_of
 from .turned_settings import described, gap_of_turned, turned
 from .unasked_inputs import gap_of
 from .variants import floor_on
@@ -87,7 +88,14 @@ class _Pair:
         """Outputs alone, in eval mode, on other inputs; None if the reference does not take them."""
         options: dict[str, Any] = {"inside": look.inside, "is_quick": not look.inside, "is_rough": look.is_rough}
         options["has_weights"] = look.inside or has_far_weights(said)
-        with far_weights(self.module, said), kept_parameters(self.cell, has_far_weights(said)):
+        options["is_watched"] = is_watched(said)
+        modules, cells = list(self.module.named_modules()), list(self.cell.cells_and_names())
+        with (
+            far_weights(self.module, said),
+            kept_parameters(self.cell, has_far_weights(said)),
+            calling(self.module, modules, said, "forward"),
+            calling(self.cell, cells, said, "construct"),
+        ):
             return self._tried(path, said, inputs, options)
 
     def _tried(self, path: Path, said: str, inputs: list[tuple[str, Any]], options: dict[str, Any]) -> Result | None:
@@ -148,12 +156,15 @@ def compare(
             result = closer(result, found) if look.is_rough else found
             look = next_look(result, look)
         is_tried = vary and result.verdict.passed and not result.measured.is_spoilt
-        others, gaps = _try_sizes(pair, path) if is_tried else ([], [])
+        settled = Settled(result.golden)
+        others, gaps = _try_sizes(pair, path, result.golden.methods, settled) if is_tried else ([], [])
         gaps += _turned_settings(pair, path, result.measured.turnable) if is_tried and not gaps else []
     cell.set_train(was_training)
-    verdict, golden, measured = result.verdict, result.golden, result.measured
+    verdict, golden = result.verdict, result.golden
+    measured = replace(result.measured, shortfalls=tuple(settled.rest(result.measured.shortfalls)))
+    gaps += settled.gaps()
     verdict = with_settings(join([("", verdict), *others]), golden, measured.settings)
-    ledger = coverage(golden, measured, verdict.differences, modes, gaps)
+    ledger = coverage(settled.golden(), measured, verdict.differences, modes, gaps)
     outcome = outcome_of(verdict.passed, ledger)
     return Comparison(
         type(cell).__name__,
@@ -171,15 +182,18 @@ def compare(
     )
 
 
-def _try_sizes(pair: _Pair, path: Path) -> tuple[list[tuple[str, Verdict]], list[Gap]]:
-    """The first of each group of sizes that the reference takes."""
+def _try_sizes(
+    pair: _Pair, path: Path, methods: Mapping[str, Sequence[str]], settled: Settled
+) -> tuple[list[tuple[str, Verdict]], list[Gap]]:
+    """The first of each group of sizes that the reference takes; methods that nothing called."""
     found: list[tuple[str, Verdict]] = []
     gaps: list[Gap] = []
-    for group in all_variants(pair.module, pair.inputs):
+    for group in all_variants(pair.module, pair.inputs, methods):
         for said, inputs in group:
             try:
                 tried = pair.try_size(path, said, inputs, Look())
-                look = next_look(tried, Look()) if tried is not None else None
+                is_method = place_of(said) is not None
+                look = next_look(tried, Look()) if tried is not None and not is_method else None
                 while tried is not None and look is not None:
                     closer_look = pair.try_size(path, said, inputs, look)
                     if (
@@ -192,13 +206,17 @@ def _try_sizes(pair: _Pair, path: Path) -> tuple[list[tuple[str, Verdict]], list
             except Exception as error:
                 gaps.append(Gap("inputs", said, "not comparable", f"the conversion fails: {one_line(error)}"))
                 return found, gaps  # an operator failed in this process
-            gap = gap_of(said, tried.verdict.passed) if tried is not None else None
+            if tried is None:
+                continue
+            gap = gap_of(said, tried.verdict.passed)
+            settled.note(said, tried)
+            if is_method:
+                break
             if gap is not None:
                 gaps.append(gap)
-            elif tried is not None:
+            else:
                 found.append((said, tried.verdict))
-            if tried is not None:
-                break
+            break
     return found, gaps
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
+
+from .literals import walked
 
 OUTSIDE = {"gt", "lt", "greater", "less"}
 INSIDE = {"ge", "le", "greater_equal", "less_equal"}
@@ -16,7 +19,7 @@ LIMITS = {"min", "max", "minimum", "maximum", "relu", "where", "select", "masked
 def lookups(tree: ast.Module, function: ast.FunctionDef) -> Iterator[tuple[int, str]]:
     """(line, name of the table) of each call by a key that the text does not fix: `ACTIVATIONS[self.kind](x)`, `.get(kind)(x)`."""
     sizes = _tables(tree)
-    for node in ast.walk(function):
+    for node in walked(function):
         if isinstance(node, ast.Call):
             table, key = _looked_up(node.func)
             if table is not None and sizes.get(_last_name(table), 0) > 1 and not isinstance(key, ast.Constant):
@@ -25,7 +28,7 @@ def lookups(tree: ast.Module, function: ast.FunctionDef) -> Iterator[tuple[int, 
 
 def errors_of(function: ast.FunctionDef) -> Iterator[str]:
     """The kinds of errors that its text raises, those of its assertions among them; one that is handed on has no name."""
-    for node in ast.walk(function):
+    for node in walked(function):
         if isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and _last_name(node.func) == "_assert"):
             yield "AssertionError"
         elif isinstance(node, ast.Raise) and node.exc is not None:
@@ -36,7 +39,7 @@ def errors_of(function: ast.FunctionDef) -> Iterator[str]:
 def bounds_of(function: ast.FunctionDef) -> tuple[int, int, int, int]:
     """Comparisons that leave the border out (`>`), those that take it in (`>=`), limits of values (`clamp`), and what may stand for one."""
     outside = inside = clamps = others = 0
-    for node in ast.walk(function):
+    for node in walked(function):
         if isinstance(node, ast.Compare):
             outside += sum(isinstance(each, ast.Gt | ast.Lt) for each in node.ops)
             inside += sum(isinstance(each, ast.GtE | ast.LtE) for each in node.ops)
@@ -51,7 +54,7 @@ def bounds_of(function: ast.FunctionDef) -> tuple[int, int, int, int]:
 
 def stores_in_modules(function: ast.FunctionDef, names: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
     """(line, text) of each place that writes into another module: `np.calls = 1`, `setattr(np, "calls", 1)`."""
-    for node in ast.walk(function):
+    for node in walked(function):
         target: ast.expr | None = None
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             target = node.value
@@ -77,10 +80,11 @@ def _last_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+@lru_cache(maxsize=64)
 def _tables(tree: ast.Module) -> dict[str, int]:
     """Name or attribute -> how many entries the dictionary has that is written there."""
     found = {}
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
             for target in node.targets:
                 found[_last_name(target)] = len(node.value.keys)

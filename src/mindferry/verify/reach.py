@@ -9,12 +9,13 @@ import os
 import sys
 import sysconfig
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from .literals import Literal, implied_by, literals_of, looked_up
+from .literals import Literal, implied_by, literals_of, looked_up, walked
 from .lookups import bounds_of, errors_of, lookups, stores_in_modules
 
 LIBRARIES = (
@@ -61,6 +62,7 @@ class Reach:
 
     def __init__(self, also: Iterable[CodeType] = ()) -> None:
         self.lines: dict[CodeType, set[int]] = {}
+        self.called: set[CodeType] = set()  # beside these
         self._steps: dict[CodeType, set[int]] = {}  # instructions, where a line holds a choice
         self._trees: dict[str, ast.Module | None] = {}
         self._choices: dict[str, list[int]] = {}  # lines of a file that hold one
@@ -79,6 +81,17 @@ class Reach:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         sys.settrace(self._before.pop())
+
+    def noting(self, function: Callable[[Any], Any], apart: Reach) -> Callable[[Any], Any]:
+        """The function; what it calls counts as called, and no branch of it is missing: an optimizer is made so."""
+
+        def noted(given: Any) -> Any:
+            with apart:
+                made = function(given)
+            self.called |= apart.lines.keys()
+            return made
+
+        return noted
 
     def pause(self) -> None:
         """Inside of a library and of our own hooks, where nothing is noted and every call would cost."""
@@ -185,8 +198,10 @@ class Reach:
             if file not in states:
                 states[file], places[file] = _states(tree), self._places(file)
             view = _View(node, self.lines[code], states[file])
-            for line in (*view.gaps(node.body), *view.gaps_in_lines(node, places[file])):
+            for line in view.gaps(node.body):
                 found.append(Unreached(file, line, name, linecache.getline(file, line).strip()))
+            for side in view.gaps_in_lines(node, places[file]):
+                found.append(Unreached(file, side.lineno, name, ast.unparse(side)))
             for line, table in lookups(tree, node):
                 found.append(Unreached(file, line, name, f"the other entries of {table}"))
         return sorted(set(found), key=lambda each: (each.file, each.line))
@@ -237,15 +252,17 @@ def _parse(file: str) -> ast.Module | None:
         return None
 
 
+@lru_cache(maxsize=64)
 def _functions(tree: ast.Module) -> dict[tuple[str, int], ast.FunctionDef]:
     """By name and first line, decorators included, as a code object has them."""
     return {
         (node.name, min([node.lineno, *(each.lineno for each in node.decorator_list)])): node
-        for node in ast.walk(tree)
+        for node in walked(tree)
         if isinstance(node, ast.FunctionDef)
     }
 
 
+@lru_cache(maxsize=64)
 def _states(tree: ast.Module) -> set[str]:
     """Attributes that are assigned outside `__init__`: a condition on one is not a matter of how the network was made.
 
@@ -267,7 +284,7 @@ def _states(tree: ast.Module) -> set[str]:
 def _waiting(tree: ast.Module) -> set[str]:
     """`self.epoch = 0`, and no other value of that name in the file."""
     values: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Attribute):
@@ -290,11 +307,11 @@ class _View:
     def _learn(self, function: ast.FunctionDef) -> None:
         """Local names that stand for something of the network itself."""
         stores: dict[str, list[ast.expr | None]] = {}
-        for node in ast.walk(function):
+        for node in walked(function):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 stores.setdefault(node.targets[0].id, []).append(node.value)
             elif isinstance(node, ast.For | ast.comprehension):
-                for target in ast.walk(node.target):
+                for target in walked(node.target):
                     if isinstance(target, ast.Name):
                         stores.setdefault(target.id, []).append(node.iter)
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -342,12 +359,12 @@ class _View:
                 elif not (self.is_steady(test) or _says_nothing(block)):
                     yield block[0].lineno
 
-    def gaps_in_lines(self, function: ast.FunctionDef, places: set[Place]) -> Iterator[int]:
-        """Lines with a choice of which one side was never evaluated, while the choice was made."""
+    def gaps_in_lines(self, function: ast.FunctionDef, places: set[Place]) -> Iterator[ast.expr]:
+        """Sides of a choice that were never evaluated, while the choice was made."""
         for node in choices(function):
             for test, side in _sides(node):
                 if not self.is_steady(test) and _was_evaluated(test, places) and not _was_evaluated(side, places):
-                    yield side.lineno
+                    yield side
 
     def _ran(self, statement: ast.stmt) -> bool:
         if isinstance(statement, ast.Pass | ast.Global | ast.Nonlocal | ast.FunctionDef | ast.ClassDef):
@@ -361,17 +378,17 @@ class _View:
 
 def choices(tree: ast.AST) -> list[ast.expr]:
     """Expressions of which a part may not be evaluated. Of `a or b` only where that computes something, not in a condition."""
-    conditions = {id(each) for node in ast.walk(tree) if isinstance(node, CONDITIONAL) for each in ast.walk(node.test)}
+    conditions = {id(each) for node in walked(tree) if isinstance(node, CONDITIONAL) for each in walked(node.test)}
     return [
         node
-        for node in ast.walk(tree)
+        for node in walked(tree)
         if isinstance(node, ast.IfExp | ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp)
         or (isinstance(node, ast.BoolOp) and id(node) not in conditions and _computes(node.values[-1]))
     ]
 
 
 def _computes(node: ast.expr) -> bool:
-    return any(isinstance(each, ast.BinOp | ast.Call | ast.Compare) for each in ast.walk(node))
+    return any(isinstance(each, ast.BinOp | ast.Call | ast.Compare) for each in walked(node))
 
 
 def _sides(node: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
@@ -402,9 +419,7 @@ def _blocks(statement: ast.stmt) -> Iterator[tuple[ast.expr, list[ast.stmt]]]:
     elif isinstance(statement, ast.With | ast.Try):
         yield ast.Constant(True), statement.body
         for handler in statement.handlers if isinstance(statement, ast.Try) else ():
-            named = (
-                {each.id for each in ast.walk(handler.type) if isinstance(each, ast.Name)} if handler.type else set()
-            )
+            named = {each.id for each in walked(handler.type) if isinstance(each, ast.Name)} if handler.type else set()
             yield ast.Constant(True) if named and named <= VERSIONS else ast.Name("the inputs"), handler.body
     elif isinstance(statement, ast.Match):
         for case in statement.cases:

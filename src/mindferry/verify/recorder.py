@@ -79,6 +79,7 @@ class Recorder:
     targets: list[tuple[str, Any]]
     reach: Reach
     is_quick: bool = False  # outputs alone
+    is_watching: bool = True  # which lines run
     errors: dict[str, dict[str, float]] = field(default_factory=dict)
     sums: dict[str, float] = field(default_factory=dict)  # module path -> what arrives at its outputs, added up
     reference: str = "float64"
@@ -127,7 +128,7 @@ class Recorder:
             double = in_double(self.model, self.is_lifted) if is_double else contextlib.nullcontext()
             try:
                 with same_state(self.model):
-                    with double, contextlib.nullcontext() if self.is_quick else self.reach:
+                    with double, self.reach if self.is_watching else contextlib.nullcontext():
                         facts = self._run(mode, "write", gradients, torch.float64 if is_double else torch.float32)
                     if not self.inside and "whole" in self.runs[mode]:
                         self._copy_whole(mode, facts)
@@ -437,6 +438,7 @@ def record(
     is_quick: bool = False,
     has_weights: bool = True,
     is_rough: bool = False,
+    is_watched: bool = False,
     note: Note = lambda text: None,
 ) -> None:
     """Write the golden file of `model` on `inputs` to `path`. Gradients are taken in the last of `modes`.
@@ -447,7 +449,7 @@ def record(
     module, both without float64. `is_quick` is less: outputs alone. Without `has_weights`, for a conversion that has them already. With `inside`, every mode runs in all the ways above, and every module's inputs
     are kept: they tell a module that is wrong from one that is called wrongly; `remake` makes the model again, to see how far
     the tables that its constructor computes may be off. `is_rough` computes as MindSpore's kernels do,
-    see kernels.py.
+    see kernels.py. `is_watched`: lines that run are noted also where `is_quick`.
     """
     import torch
 
@@ -472,21 +474,22 @@ def record(
     takes_gradients = plain if metadata["asks_mode"] else plain[-1:]
     runs = {mode: ["whole"] for mode in plain} if is_quick else runs_of(plain, inside, takes_gradients)
     recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets, reach, is_quick)
-    recorder.is_rough = is_rough
+    recorder.is_rough, recorder.is_watching = is_rough, is_watched or not is_quick
     was_training = model.training
     with full_precision(), without_gradients(model), unsearched_objects():
         metadata["modes"] = {mode: recorder.mode(mode, mode in takes_gradients and not is_quick) for mode in plain}
         has_gradients = any(facts["gradients"] for facts in metadata["modes"].values())
         for mode in takes_gradients:  # where none arrives, none may arrive in the conversion
             metadata["modes"][mode]["gradients"] = has_gradients
-        metadata["step"] = record_updates(recorder, optimizer) if optimizer is not None else {}
+        metadata["step"] = record_updates(recorder, reach.noting(optimizer, Reach())) if optimizer else {}
         if "amp" in modes:
             metadata["modes"]["amp"] = record_mixed(recorder, device)
         metadata["steps"] = (
             record_training(recorder, optimizer, steps) if optimizer is not None and loss is not None else []
         )
     model.train(was_training)
-    metadata |= facts_of_code(reach, is_quick, {type(each) for each in model.modules()})
+    kinds = set() if is_quick else {type(each) for each in model.modules()}
+    metadata |= facts_of_code(reach, not recorder.is_watching, kinds) | {"is_watched": is_watched}
     metadata |= {"rough": sorted(recorder.rough), "is_rough": is_rough}
     if inside and remake is not None:
         for name, error in initial_errors(remake, starts.buffers, seed).items():

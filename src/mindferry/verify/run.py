@@ -36,6 +36,7 @@ from .other_settings import with_settings
 from .predict import agreement
 from .result import FIRST, Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
 from .settings import Verification
+from .tried_methods import Settled, place_of
 from .turned_settings import described, gap_of_turned
 from .unasked_inputs import gap_of
 from .variants import floor_on
@@ -69,6 +70,7 @@ class Sides:
         self.mindspore = self._started("mindspore", settings.converted)
         self.has_cell = False
         self.turned: dict[str, float] = {}  # what its attributes hold meanwhile
+        self.variant = ""  # the inputs that are tried, or the method
 
     def _started(self, framework: str, project: Path | None) -> Worker:
         return self._stack.enter_context(Worker(framework, project, silence=self.settings.timeout))
@@ -87,7 +89,7 @@ class Sides:
     def compare(self, golden: Golden, modes: Sequence[str]) -> Measured:
         chosen = self.settings
         request = CompareRequest(chosen.converted_model, str(golden.path), tuple(modes), chosen.loss, chosen.optimizer)
-        request = replace(request, turned=self.turned)
+        request = replace(request, turned=self.turned, variant=self.variant)
         try:
             found = self.mindspore.ask(mindspore.compare, replace(request, is_kept=self.has_cell))
         except WorkerError:
@@ -123,11 +125,13 @@ def verify(settings: Verification, show: Show = lambda text: None, into: bool = 
                 settings, result.golden, result.verdict, sides.torch, sides.mindspore, result.measured.classes
             )
         is_tried = golden is None and (result.verdict.passed or settings.more_inputs)
-        others, gaps = _other_sets(settings, sides, show) if is_tried else ([], [])
+        settled = Settled(result.golden)
+        others, gaps = _other_sets(settings, sides, show, result.golden.methods, settled) if is_tried else ([], [])
         gaps += _turned_settings(settings, sides, result.measured.turnable) if is_tried else []
         verdict = with_settings(join([("", result.verdict), *others]), result.golden, result.measured.settings)
         predictions, notes = _predictions(settings, sides, show)
-    ledger = coverage(result.golden, result.measured, verdict.differences, settings.modes, gaps)
+    measured = replace(result.measured, shortfalls=tuple(settled.rest(result.measured.shortfalls)))
+    ledger = coverage(settled.golden(), measured, verdict.differences, settings.modes, [*gaps, *settled.gaps()])
     passed = verdict.passed and (predictions is None or predictions.passed)
     outcome = outcome_of(passed, ledger)
     return Comparison(
@@ -191,8 +195,10 @@ def _settled(result: Result, sides: Sides) -> Result:
     return replace(result, verdict=judge_initial(result.verdict, errors, sides.settings.rule))
 
 
-def _other_sets(settings: Verification, sides: Sides, show: Show) -> tuple[list[tuple[str, Verdict]], list[Gap]]:
-    """The other sets of inputs that were given; without any, the sizes that the reference takes."""
+def _other_sets(
+    settings: Verification, sides: Sides, show: Show, methods: dict[str, list[str]], settled: Settled
+) -> tuple[list[tuple[str, Verdict]], list[Gap]]:
+    """The other sets of inputs that were given; without any, the sizes that the reference takes, and methods that nothing called."""
     verdicts: list[tuple[str, Verdict]] = []
     gaps: list[Gap] = []
     for inputs in settings.more_inputs:
@@ -203,22 +209,26 @@ def _other_sets(settings: Verification, sides: Sides, show: Show) -> tuple[list[
     if settings.more_inputs or "eval" not in settings.modes:
         return verdicts, gaps
     assert sides.torch is not None
-    request = VariantsRequest(settings.inputs, settings.seed)
+    request = VariantsRequest(settings.inputs, settings.seed, methods)
     for group in sides.torch.ask(sides.asked.other_sizes, request):
         for said in group:
             show(said)
             try:
-                verdict = _try_size(settings, sides, said)
+                tried = _try_size(settings, sides, said)
             except _ConversionFailed as error:
                 gaps.append(Gap("inputs", said, "not comparable", f"the conversion fails there: {error}"))
                 break
-            gap = gap_of(said, verdict.passed) if verdict is not None else None
+            if tried is None:
+                continue
+            gap = gap_of(said, tried.verdict.passed)
+            settled.note(said, tried)
+            if place_of(said) is not None:
+                break
             if gap is not None:
                 gaps.append(gap)
-            elif verdict is not None:
-                verdicts.append((said, verdict))
-            if verdict is not None:
-                break
+            else:
+                verdicts.append((said, tried.verdict))
+            break
     return verdicts, gaps
 
 
@@ -228,28 +238,29 @@ def _turned_settings(settings: Verification, sides: Sides, values: dict[str, flo
         return []
     said, sides.turned = described(values), values
     try:
-        verdict = _try_size(settings, sides, said)
+        tried = _try_size(settings, sides, said)
     except _ConversionFailed as error:
         return [gap_of_turned(said, f"the conversion fails with these numbers: {error}")]
     finally:
         sides.turned = {}
-    return [] if verdict is None or verdict.passed else [gap_of_turned(said)]
+    return [] if tried is None or tried.verdict.passed else [gap_of_turned(said)]
 
 
 class _ConversionFailed(Exception):
     """On inputs that the reference takes."""
 
 
-def _try_size(settings: Verification, sides: Sides, said: str) -> Verdict | None:
+def _try_size(settings: Verification, sides: Sides, said: str) -> Result | None:
     """Outputs alone, in eval mode, on the inputs in another size; None if the reference does not take it."""
     rule = replace(settings.rule, floor=floor_on(said, settings.rule.floor))
     chosen = replace(settings, modes=("eval",), optimizer="", steps=0, loss="", targets=(), rule=rule)
-    sides.settings = chosen
+    sides.settings, sides.variant = chosen, said
     look: Look | None = FIRST
     result: Result | None = None
     while look is not None:
         is_quick = not look.inside
-        has_weights = not (is_quick and sides.has_cell) or has_far_weights(said) or bool(sides.turned)
+        is_other = has_far_weights(said) or place_of(said) is not None or bool(sides.turned)  # or comes after such
+        has_weights = is_other or not (is_quick and sides.has_cell)
         request = replace(_request(chosen, sides, look, said), variant=said, is_quick=is_quick, has_weights=has_weights)
         request = replace(request, turned=sides.turned)
         try:
@@ -263,8 +274,9 @@ def _try_size(settings: Verification, sides: Sides, said: str) -> Verdict | None
         if is_quick:
             found = _with_noise(found, request, sides)
         result = found if result is None else confirmed(result, found, rule)
-        look = next_look(result, look) if settings.source == "torch" else None
-    return result.verdict if result is not None else None
+        look = next_look(result, look) if settings.source == "torch" and place_of(said) is None else None
+    sides.variant = ""
+    return result
 
 
 def _first_look(settings: Verification) -> Look:

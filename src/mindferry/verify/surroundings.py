@@ -38,7 +38,11 @@ def starts_of(model: Any, remake: Callable[[], Any] | None) -> Starts:
     constants = constant_parameters(model)
     floats = {name: each.detach() for name, each in model.named_parameters() if each.is_floating_point()}
     spreads = {name: drawn(sample(each.cpu()).float().numpy()) for name, each in floats.items() if each.numel() > 1}
-    return Starts(computed_buffers(model), constants, fixed_starts(model, remake), spreads)
+    parts = fixed_starts(model, remake)
+    buffers = {name: each for name, each in parts.items() if name not in floats}
+    random = {name: each for name, each in computed_buffers(model).items() if name in buffers}
+    spreads |= {name: drawn(sample(each.cpu()).float().numpy()) for name, each in random.items() if each.numel() > 1}
+    return Starts(computed_buffers(model), constants, parts, spreads)
 
 
 def what_is_beside(model: Any) -> dict[str, Any]:
@@ -100,7 +104,7 @@ def constant_parameters(model: Any) -> dict[str, float]:
 def fixed_starts(model: Any, remake: Callable[[], Any]) -> dict[str, Tensor]:
     """Small parameters of which a part starts with numbers that nobody drew: rows of zeros, an identity, a slope. NaN stands for the rest.
 
-    What is drawn comes out otherwise when the model is made again.
+    What is drawn comes out otherwise when the model is made again. Of buffers, those of which a part is drawn: the others are compared.
     """
     import torch
 
@@ -108,13 +112,23 @@ def fixed_starts(model: Any, remake: Callable[[], Any]) -> dict[str, Tensor]:
         return {}
     small = {name: each.detach() for name, each in model.named_parameters() if 1 < each.numel() <= SMALL}
     small = {name: each for name, each in small.items() if each.is_floating_point() and not _is_uniform(each)}
-    again = dict(remake().named_parameters()) if small else {}
+    tables = {name: each for name, each in computed_buffers(model).items() if 1 < each.numel() <= SMALL}
+    tables = {name: each for name, each in tables.items() if each.is_floating_point() and not _is_uniform(each)}
+    made = remake() if small or tables else None
+    again = dict(made.named_parameters()) | dict(made.named_buffers()) if made is not None else {}
+    drawn_tables = {name: each for name, each in tables.items() if name in again and _is_drawn(again[name], each)}
     found = {name: again[name].detach() == each for name, each in small.items() if name in again}
     if all(bool(each.all()) for each in found.values()):  # it seeds itself, or nothing is drawn
         found = {name: each & _where_plain(small[name]) for name, each in found.items()}
     gap = torch.tensor(float("nan"))
     kept = {name: each for name, each in found.items() if name in again and bool(each.any())}
-    return {name: torch.where(each, small[name].float().cpu(), gap) for name, each in kept.items()}
+    parts = {name: torch.where(each, small[name].float().cpu(), gap) for name, each in kept.items()}
+    same = {name: again[name].detach() == each for name, each in drawn_tables.items()}
+    return parts | {name: torch.where(each, drawn_tables[name].float().cpu(), gap) for name, each in same.items()}
+
+
+def _is_drawn(again: Tensor, first: Tensor) -> bool:
+    return again.shape == first.shape and not bool((again.detach() == first).all())
 
 
 def _is_uniform(tensor: Tensor) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from ..artifacts import Gap
 from ..frameworks.named_in_code import is_torchs
 from .surroundings import forward_codes
-from .variants import LIGHT, MANY, Inputs, with_batch
+from .variants import BELOW, LIGHT, MANY, WITHOUT, Inputs, with_batch
 
 AXIS = "an axis more"
 ROWS = 3  # along the axis more
@@ -19,14 +19,16 @@ LARGEST = 1024  # a number of samples that a network may take at once
 
 def unasked(model: Any, inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     """Groups, as those of variants.py."""
-    return [[each] for each in (*_arguments(model, inputs), *_pieces(model, inputs), *_axis_more(inputs))]
+    arguments = (*_arguments(model, inputs), *_left_out(model, inputs))
+    return [[each] for each in (*arguments, *_pieces(model, inputs), *_axis_more(inputs))]
 
 
 def gap_of(said: str, passed: bool) -> Gap | None:
     """A network that was made for other axes need not stand these: a difference there is listed and called nothing worse."""
-    if passed or not said.startswith(AXIS):
+    if passed or not said.startswith((AXIS, BELOW)):
         return None
-    why = "the reference takes such inputs, and the conversion gives other values there: an axis may be counted from the other end"
+    cause = "an axis may be counted from the other end" if said.startswith(AXIS) else "a division may go the other way"
+    why = f"the reference takes such inputs, and the conversion gives other values there: {cause}"
     return Gap("inputs", said, "not comparable", why)
 
 
@@ -41,11 +43,27 @@ def _arguments(model: Any, inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
     for index, each in enumerate(parameters):
         is_left = index >= positional or each.kind is each.KEYWORD_ONLY
         if is_left and each.name not in given and isinstance(each.default, bool | int | float):
-            value = _other(each.default)
+            value = other_value(each.default)
             yield f"{each.name}={value!r}, which is {each.default!r} by default", [*inputs, (each.name, value)]
 
 
-def _other(value: float) -> bool | int | float:
+def _left_out(model: Any, inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
+    """Without each input that forward has a default for, the last of the positional ones among them: a mask, labels."""
+    try:
+        parameters = list(inspect.signature(model.forward).parameters.values())
+    except (TypeError, ValueError):
+        return
+    optional = {each.name for each in parameters if each.default is not each.empty}
+    optional |= {each.name for each in parameters if each.kind is each.VAR_POSITIONAL}
+    positional = [index for index, (name, _) in enumerate(inputs) if not name]
+    for index, (name, _) in enumerate(inputs):
+        is_last = bool(positional) and index == positional[-1] and bool(parameters)
+        given = name or (parameters[min(len(positional), len(parameters)) - 1].name if is_last else "")
+        if given in optional and len(inputs) > 1:
+            yield f"{WITHOUT}{given}", [*inputs[:index], *inputs[index + 1 :]]
+
+
+def other_value(value: float) -> bool | int | float:
     if isinstance(value, bool):
         return not value
     return value + 1 if isinstance(value, int) else value * 1.25 + 0.25

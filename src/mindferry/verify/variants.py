@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +15,10 @@ GROSS = 1e-2  # what counts as different there: rounding is judged on the inputs
 VALUES = "values times"
 WEIGHTS = "weights times"
 TURNED = "other numbers in attributes"
+METHOD = "method "
+WITHOUT = "without "
+BETWEEN = "numbers right between two whole ones"
+BELOW = "whole numbers below zero"
 LONGER = 2  # times the length of a sequence, and one more
 LIGHT = 1 << 15  # input elements, up to which batch and sizes change one by one, and values on all samples
 MOST = 64  # samples, so that a table of whole numbers is gone through
@@ -92,9 +97,40 @@ def _near_zero(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]
     return [(f"{said}, and a zero in each sample", [(name, _with_zero(value)) for name, value in near]), (said, near)]
 
 
-def with_gaps(inputs: Inputs) -> list[tuple[str, Inputs]]:
-    """For a network that knows what to do with what is no number."""
-    return [("a NaN in each sample", [(name, _with_zero(value, float("nan"))) for name, value in inputs])]
+def with_gaps(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
+    """For a network that knows what to do with what is no number: that, what is infinite, and a sample from which it may come."""
+    gaps = [(f"{said} in each sample", value) for said, value in (("a NaN", math.nan), ("an infinity", math.inf))]
+    groups = [[(said, [(name, _with_zero(value, put)) for name, value in inputs])] for said, put in gaps]
+    empty = [(name, _with_empty_sample(value)) for name, value in inputs]
+    return [*groups, [("a sample of zeros", empty)]]
+
+
+def _with_empty_sample(value: Any) -> Any:
+    if not (_is_tensor(value) and value.is_floating_point() and value.ndim > 1 and len(value)):
+        return value
+    changed = value.clone()
+    changed[0] = 0.0
+    return changed
+
+
+def between_whole(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
+    """For a network that rounds: numbers right between two whole ones, and whole numbers below zero."""
+    halves = [(name, _halves(value)) for name, value in inputs]
+    below = [(name, -value - 1 if _is_whole(value) and not _is_mask(value) else value) for name, value in inputs]
+    has_numbers = any(_is_tensor(value) and value.is_floating_point() for _, value in inputs)
+    has_whole = any(_is_whole(value) and not _is_mask(value) for _, value in inputs)
+    return [*([[(BETWEEN, halves)]] if has_numbers else []), *([[(BELOW, below)]] if has_whole else [])]
+
+
+def _halves(value: Any) -> Any:
+    """In the order of the numbers that were given, on both sides of zero; up to 64 in a sample no two are alike."""
+    import torch
+
+    if not (_is_tensor(value) and value.is_floating_point() and value.ndim > 1 and value.numel()):
+        return value
+    ranks = value.reshape(len(value), -1).argsort(-1).argsort(-1)
+    count = min(ranks.shape[-1], MOST)
+    return (ranks % count - count // 2 + 0.5).to(torch.float32).reshape(value.shape)
 
 
 def without_labels(inputs: Inputs, number: int) -> list[tuple[str, Inputs]]:

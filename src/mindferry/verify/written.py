@@ -23,7 +23,10 @@ def facts_of_code(reach: Reach, is_quick: bool, kinds: set[type]) -> dict[str, A
     facts: dict[str, Any] = {"unrun": [asdict(each) for each in reach.unreached()]}
     facts["raised"] = reach.raised() if not is_quick else None  # there, nothing was watched
     facts["bounds"] = None if is_quick else reach.bounds()
-    facts["methods"] = {} if is_quick else methods_beside(kinds | reach.made(), "torch.", reach.lines, reach.is_own)
+    facts["ran"] = sorted({getattr(code, "co_qualname", code.co_name) for code in reach.lines})
+    facts["methods"] = (
+        {} if is_quick else methods_beside(kinds | reach.made(), "torch.", {*reach.lines, *reach.called}, reach.is_own)
+    )
     found = reach.literals() if not is_quick else None
     if found is not None:
         facts["literals"], facts["known"] = ([[each.value, each.is_size] for each in part] for part in found)

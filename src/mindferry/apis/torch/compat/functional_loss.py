@@ -7,7 +7,7 @@ import numpy as np
 from mindspore import ops
 
 from .functional_conv import linear
-from .functional_norm import log1p_exp, pairwise_distance
+from .functional_norm import log1p, log1p_exp, pairwise_distance
 from .functions_special import xlogy
 
 
@@ -55,7 +55,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     spread_ = input * (1 - input)
     is_edge = spread_ < 1e-12
     inner = ops.where(is_edge, ops.full_like(input, 0.5), input)
-    loss = -(target * ops.log(inner) + (1 - target) * ops.log1p(-inner))
+    loss = -(target * ops.log(inner) + (1 - target) * log1p(-inner))
     logs = [ops.clamp(ops.log(ops.stop_gradient(each)), min=-100) for each in (input, 1 - input)]
     slope = ops.stop_gradient(input - target) / 1e-12
     edge = -(target * logs[0] + (1 - target) * logs[1]) + slope * (input - ops.stop_gradient(input))
@@ -182,7 +182,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-06, reduction="mean
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """torch.nn.functional.soft_margin_loss."""
-    return reduced(ops.log1p(ops.exp(-target * input)), reduction, size_average, reduce)
+    return reduced(log1p(ops.exp(-target * input)), reduction, size_average, reduce)
 
 
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):

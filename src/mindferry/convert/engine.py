@@ -371,6 +371,8 @@ def _convert_call(node: ast.Call, context: Context) -> None:
     _note_platform(node, api, entry, context)
     if call.note:
         context.find(node, findings.MF110, f"{api}: {call.note}", rule=api)
+    if call.warning:
+        context.find(node, findings.MF110, f"{api}: {call.warning}", severity="warning", rule=api)
     line, column = context.source.position(context.source.start(node))
     context.rewrites.append(Rewrite(line, column + 1, entry.api, before, context.edits.text(node)))
 

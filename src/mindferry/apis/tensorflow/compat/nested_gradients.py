@@ -37,7 +37,7 @@ def is_taken_again():
 
 
 def rehearse(forward):
-    """Run once so that layers make their weights; nothing is assigned to, and no metric is updated."""
+    """Run again what was run before; nothing is assigned to, and no metric is updated."""
     before, Calls.is_rehearsal = Calls.is_rehearsal, True
     try:
         return forward()
@@ -45,8 +45,8 @@ def rehearse(forward):
         Calls.is_rehearsal = before
 
 
-def graph_gradients(forward, given, weights=None):
-    """(what `forward` gives, its gradients by what it is given, or by weights); None instead where it asks for gradients itself."""
+def graph_gradients(forward, given, variables=None):
+    """(what `forward` gives, its gradients by what it is given, or by variables); None instead where it asks for gradients itself."""
     first, Nesting.has_inner = Chance.generator.bit_generator.state, False
     noted, Chance.noted = Chance.noted, []
     try:
@@ -56,6 +56,7 @@ def graph_gradients(forward, given, weights=None):
     if Nesting.has_inner:
         Chance.generator.bit_generator.state = first
         return None
+    weights = None if variables is None else variables()  # layers may have made them just now
     last = Chance.generator.bit_generator.state
     states = [first, *(state for draw in draws for state in draw[1:]), last]
     is_explained = all(one == other for one, other in zip(states[::2], states[1::2]))

@@ -1,7 +1,5 @@
 """Values as TensorFlow takes them: lists, numbers and arrays become tensors; variables are MindSpore's parameters."""
 
-import weakref
-
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
@@ -168,9 +166,7 @@ class Calls:
     """The layers that are being called: how many stand in each other, and the mode that was told last."""
 
     depth, mode = 0, None
-    is_rehearsal = False  # layers make their weights, and nothing else is changed
-    built = 0  # layers, so far
-    made = weakref.WeakSet()  # layers, since a gradient was taken
+    is_rehearsal = False  # what runs was run before: nothing is assigned to
 
 
 class Names:

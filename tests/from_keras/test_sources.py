@@ -398,12 +398,14 @@ def test_a_third_derivative_is_told_where_tapes_may_be_around_each_other() -> No
     assert [[each.code for each in found] for found in said] == [["MF101"], [], [], []]
 
 
-def test_assigning_to_a_part_of_a_variable_is_a_finding_and_to_one_of_a_list_is_not() -> None:
+def test_assigning_to_a_part_of_a_variable_keeps_the_whole_and_to_one_of_a_list_does_not() -> None:
     head = "import tensorflow as tf\n\ntable = tf.Variable(tf.zeros((3, 3)))\n"
-    for part in ("table[0, 1].assign(5.0)", "table[0].assign_add([1.0, 2.0, 3.0])"):
-        assert "a part of a variable" in convert_source(f"{head}{part}\n").findings[0].message, part
-    made = convert_source(f"{head}net.weights[0].assign(x)\nheld[i].assign_add(g)\n")
-    assert made.findings == () and "ms_keras.assign_add(held[i], g)" in made.main
+    parts = "table[0, 1:].assign([5.0, 6.0])\nheld[i].assign_add(g)\nnet.weights[0].assign(x)\n"
+    made = convert_source(head + parts)
+    assert made.findings == ()
+    assert "ms_keras.assign_part(table, (0, slice(1, None, None),), [5.0, 6.0])" in made.main
+    assert "ms_keras.assign_add(held[i], g)" in made.main
+    assert "ms_keras.assign(net.weights[0], x)" in made.main
 
 
 def test_load_model_of_a_file_that_the_script_does_not_save_is_a_finding() -> None:

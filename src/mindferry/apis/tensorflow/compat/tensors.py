@@ -212,3 +212,12 @@ def assign_sub(variable, delta, *_, **__):
         if isinstance(variable, Tensor)
         else variable.assign_sub(delta)
     )
+
+
+def assign_part(variables, index, value):
+    """table[0, 1].assign(5.0): to a part of a variable; weights[0].assign(x): to one of several variables."""
+    if not isinstance(variables, Tensor):
+        return assign(variables[index], value)
+    whole = numpy_of(variables)
+    whole[map_structure(numpy_of, index)] = numpy_of(value)
+    return assign(variables, whole)

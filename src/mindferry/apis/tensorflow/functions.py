@@ -100,6 +100,7 @@ for name, (most, least) in LIMITS.items():
 rule("tensorflow.Tensor", to="mindspore.Tensor", like="mindspore.Tensor")
 for form in (Form.CALL, Form.UNKNOWN):
     rule("tensorflow.Tensor.numpy", to="compat.to_numpy", args="self", form=form)
+    rule("tensorflow.Tensor.to_tensor", to="compat.filled_up", args="self", form=form)
     rule("tensorflow.Tensor.assign", to="compat.assign", args="self", form=form)(assign_parts)
     for name in ("assign_add", "assign_sub"):  # of a whole variable only
         rule(f"tensorflow.Tensor.{name}", to=f"compat.{name}", args="self", form=form)

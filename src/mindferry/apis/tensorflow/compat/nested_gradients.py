@@ -18,6 +18,7 @@ class Nesting:
 
     depth = 0
     has_inner = False  # a gradient was asked for while this one's function ran
+    is_traced = False  # the graph of a gradient is being made
     graphs = {}
 
 
@@ -34,6 +35,16 @@ def is_taken_again():
     """Whether a gradient that is asked for now is part of another one's loss. Of three in each other only the first can be."""
     Nesting.has_inner = True
     return Nesting.depth == 1
+
+
+def held(value):
+    """tf.stop_gradient: no derivative goes through it, the second neither.
+
+    In the graph of a gradient MindSpore drops its own stop_gradient; rounding, by less than float32 tells apart, has none of any order.
+    """
+    if not Nesting.is_traced or value.dtype not in (ms.float16, ms.float32):
+        return ops.stop_gradient(value)
+    return ops.cast(ops.floor(ops.cast(value, ms.float64) * 2.0**40) / 2.0**40, value.dtype)
 
 
 def rehearse(forward):
@@ -106,10 +117,11 @@ def make_graph(forward, count, weights):
 
     def gradients_again(*values):
         parts, Lookups.parts, Chance.given = Lookups.parts, None, list(values[count:])
+        Nesting.is_traced = True
         try:
             out = rehearse(lambda: forward(*values[:count]))
         finally:
-            Lookups.parts, Chance.given = parts, None
+            Lookups.parts, Chance.given, Nesting.is_traced = parts, None, False
         return ops.sum(out[0] if isinstance(out, tuple) else out)
 
     # MindSpore knows graphs by name and address, and addresses are used again.

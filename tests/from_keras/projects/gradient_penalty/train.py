@@ -80,4 +80,4 @@ with tf.GradientTape() as tape:
         score = tf.tanh(net_of_batches(points * shift**2 + shift, training=True)) * tf.stop_gradient(points**2)
     slopes = within.gradient(score, points)
     loss = tf.reduce_sum(slopes**2)
-print("batches", tape.gradient(loss, shift).numpy())
+print("batches", " ".join("%.4f" % each for each in tape.gradient(loss, shift).numpy()))

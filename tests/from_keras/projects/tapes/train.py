@@ -76,6 +76,10 @@ def heatmap(image):
 print(heatmap(tf.reshape(tf.cast(tf.range(36), tf.float32), (1, 6, 6, 1)) / 36.0)[1])
 
 
+def shown(*values):
+    return " ".join("%.4f" % each for value in values for each in np.ravel(value))
+
+
 def rounds():
     """What a block sets goes on to its next round, and to a tape behind it, as a value."""
     state, hidden = tf.constant([[1.0], [2.0]]), np.ones((2, 1), "float32")
@@ -85,13 +89,13 @@ def rounds():
             loss = tf.reduce_sum(tf.square(state - 1.0))
             hidden = state.numpy() * 0.5
         opt.apply_gradients(zip(tape.gradient(loss, [w]), [w]))
-        print(loss.numpy())
+        print(shown(loss))
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(state * w)
     return tape.gradient(loss, w).numpy()
 
 
-print(rounds())
+print(shown(rounds()))
 best, scale = None, 1.0
 
 
@@ -108,11 +112,11 @@ def note_best():
     return tape.gradient(loss, w).numpy()
 
 
-print(note_best(), best.numpy())
+print(shown(note_best()), shown(best))
 with tf.GradientTape() as tape:
     scale = tf.reduce_sum(w) + 3.0
     loss = tf.reduce_sum(scaled(w) ** 2)
-print(tape.gradient(loss, w).numpy(), scaled(1.0).numpy())
+print(shown(tape.gradient(loss, w), scaled(1.0)))
 
 rng, taken = np.random.default_rng(0), []
 policy = tf.keras.layers.Dense(2, kernel_initializer=tf.keras.initializers.Constant(0.2))
@@ -129,4 +133,4 @@ for episode in range(2):
             scores.append(tf.math.log(chances[action]))
         loss = -tf.reduce_sum(tf.stack(scores) * np.arange(1.0, 4.0, dtype="float32"))
     second.apply_gradients(zip(tape.gradient(loss, policy.trainable_variables), policy.trainable_variables))
-    print(len(taken), loss.numpy(), policy.get_weights()[0].ravel())
+    print(len(taken), shown(loss, policy.get_weights()[0]))

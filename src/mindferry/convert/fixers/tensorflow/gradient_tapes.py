@@ -158,9 +158,7 @@ def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
     kept = names_inside.read_first & earlier - set(tape.shared) if is_repeated(facts, block, scope) else set()
     rest = sorted((stored & read_outside | kept) - set(targets))
     tape.outputs = [*dict.fromkeys(targets), *rest]
-    tape.parts = {ast.unparse(call.args[0]) for call in tape.gradients if call.args} - set(targets)
-    if tape.parts and (len(tape.parts) > 1 or len(tape.gradients) > 1):
-        tape.refusal = "gradients are taken of several parts of what its block computes"
+    _take_parts(tape, set(targets))
     unset = names_inside.read_first | (set(tape.outputs) - names_inside.certain)  # on some way through the block
     unset -= set(tape.shared)
     tape.outer = sorted(unset & earlier)
@@ -169,6 +167,12 @@ def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
     if not tape.gradients and not tape.refusal:
         tape.refusal = "nothing in the same function asks for a gradient"
     return tape
+
+
+def _take_parts(tape: Tape, targets: set[str]) -> None:
+    tape.parts = {ast.unparse(call.args[0]) for call in tape.gradients if call.args} - targets
+    if tape.parts and (len(tape.parts) > 1 or len(tape.gradients) > 1):
+        tape.refusal = "gradients are taken of several parts of what its block computes"
 
 
 def _target(call: ast.Call) -> str:

@@ -85,6 +85,64 @@ def step(net, xs, state, is_first):
     assert "return loss, extra, last, squares, state" in made.main
 
 
+def test_what_a_block_sets_for_its_next_round_is_handed_on() -> None:
+    code = """import tensorflow as tf
+
+def run(w, state, steps):
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            state = state * w
+            for part in tf.unstack(state):
+                total = part * 2
+            loss = tf.reduce_sum(state) + total
+        w.assign_sub(tape.gradient(loss, w))
+    total = 0
+    return total
+"""
+    made = convert_source(code)
+    assert made.findings == ()
+    assert "def forward_fn(state=state, total=None):" in made.main and "return loss, state, total" in made.main
+
+
+def test_what_a_block_sets_for_other_functions_is_declared_so() -> None:
+    block = (
+        "    with tf.GradientTape() as t:\n        best = w * 2\n        loss = score()\n    g = t.gradient(loss, w)\n"
+    )
+    top = "import tensorflow as tf\nw = tf.Variable(2.0)\ndef score():\n    return best * 3\nif True:\n"
+    nested = "import tensorflow as tf\ndef run(w):\n    def score():\n        return best * 3\n"
+    asked = "import tensorflow as tf\ndef run(w, score):\n    global best\n"
+    for head, word in ((top, "global"), (nested, "nonlocal"), (asked, "global")):
+        assert f"def forward_fn():\n        {word} best\n" in convert_source(head + block).main
+
+
+@pytest.mark.parametrize(
+    ("done", "is_told"),
+    [
+        ("out, gain = env.step(x)", True),
+        ("seen.append(x)", True),
+        ("self.count += 1", True),
+        ("noise = np.random.rand()", True),
+        ("metric.update_state(x)", False),
+        ("own = []\n        own.append(x)", False),
+        ("tf.print(x)", False),
+    ],
+)
+def test_what_a_tape_does_again_for_each_gradient_is_told(done: str, is_told: bool) -> None:
+    code = f"""import numpy as np
+import tensorflow as tf
+
+def step(self, a, b, x, env, seen, metric):
+    with tf.GradientTape(persistent=True) as tape:
+        {done}
+        one = a * x
+        two = b * x
+    return tape.gradient(one, a), tape.gradient(two, b)
+"""
+    assert [each.severity for each in convert_source(code).findings] == ["warning"] * is_told
+    once = code.replace("        two = b * x\n", "").replace(", tape.gradient(two, b)", "")
+    assert convert_source(once.replace("return tape", "g = tape")).findings == ()
+
+
 @pytest.mark.parametrize(
     ("written", "wanted"),
     [
@@ -316,8 +374,9 @@ class Mine(keras.losses.Loss):
 @pytest.mark.parametrize(
     ("call", "code", "severity"),
     [
-        ("tf.keras.mixed_precision.set_global_policy('mixed_float16')", "MF110", "note"),
-        ("tf.keras.backend.set_floatx('float64')", "MF110", "note"),
+        ("tf.keras.mixed_precision.set_global_policy('mixed_float16')", "MF110", "warning"),
+        ("tf.keras.mixed_precision.set_global_policy(tf.keras.mixed_precision.Policy(name))", "MF110", "warning"),
+        ("tf.keras.backend.set_floatx('float64')", "MF110", "warning"),
         ("tf.distribute.MirroredStrategy()", "MF110", "note"),
         ("tf.keras.backend.set_image_data_format('channels_first')", "MF101", "error"),
         ("tf.ragged.constant([[1], [2, 3]])", "MF101", "error"),
@@ -339,12 +398,14 @@ def test_a_third_derivative_is_told_where_tapes_may_be_around_each_other() -> No
     assert [[each.code for each in found] for found in said] == [["MF101"], [], [], []]
 
 
-def test_assigning_to_a_part_of_a_variable_is_a_finding_and_to_one_of_a_list_is_not() -> None:
+def test_assigning_to_a_part_of_a_variable_keeps_the_whole_and_to_one_of_a_list_does_not() -> None:
     head = "import tensorflow as tf\n\ntable = tf.Variable(tf.zeros((3, 3)))\n"
-    for part in ("table[0, 1].assign(5.0)", "table[0].assign_add([1.0, 2.0, 3.0])"):
-        assert "a part of a variable" in convert_source(f"{head}{part}\n").findings[0].message, part
-    made = convert_source(f"{head}net.weights[0].assign(x)\nheld[i].assign_add(g)\n")
-    assert made.findings == () and "ms_keras.assign_add(held[i], g)" in made.main
+    parts = "table[0, 1:].assign([5.0, 6.0])\nheld[i].assign_add(g)\nnet.weights[0].assign(x)\n"
+    made = convert_source(head + parts)
+    assert made.findings == ()
+    assert "ms_keras.assign_part(table, (0, slice(1, None, None),), [5.0, 6.0])" in made.main
+    assert "ms_keras.assign_add(held[i], g)" in made.main
+    assert "ms_keras.assign(net.weights[0], x)" in made.main
 
 
 def test_load_model_of_a_file_that_the_script_does_not_save_is_a_finding() -> None:

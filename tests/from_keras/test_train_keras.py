@@ -1,4 +1,4 @@
-"""`mindferry train` of a Keras project: random first weights, shuffled data and dropout are the reference's on both sides."""
+"""`mindferry train` of a Keras project: random first weights, shuffled data, dropout and picked actions are the reference's on both sides."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ optimizer = keras.optimizers.Adam(1e-2)
 loss_fn = keras.losses.SparseCategoricalCrossentropy()
 for a, b in tf.data.Dataset.from_tensor_slices((x, y)).shuffle(48).batch(12):
     with tf.GradientTape() as tape:
-        loss = loss_fn(b, net(a, training=True))
+        chances = net(a, training=True)
+        picked = tf.one_hot(tf.random.categorical(tf.math.log(chances), 1)[:, 0], 3)
+        loss = loss_fn(b, chances) + tf.reduce_mean(picked * chances * tf.random.truncated_normal([3]))
     gradients = tape.gradient(loss, net.trainable_variables)
     optimizer.apply_gradients(zip(gradients, net.trainable_variables))
 net.compile("rmsprop", "sparse_categorical_crossentropy", metrics=["accuracy"])

@@ -65,7 +65,8 @@ class Call:
         self.to = rule.to
         self.refusal: tuple[str, str] | None = None
         self.is_asked = False  # refused only because the text doesn't tell which form it is
-        self.note: str = ""
+        self.note: str = ""  # a difference to know of
+        self.warning: str = ""  # a difference that a person should look at: numbers may come out otherwise
         self.is_kept = False
         self.is_opaque = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
         self.extra: list[ast.expr] = []  # positional arguments beyond those that the rule names

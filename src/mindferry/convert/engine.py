@@ -372,8 +372,8 @@ def _convert_call(node: ast.Call, context: Context) -> None:
     call.apply()
     context.verdicts[node.func] = Verdict(Outcome.CONVERTED, "", "proven" if found.api else "unknown")
     _note_platform(node, api, entry, context)
-    if call.note:
-        context.find(node, findings.MF110, f"{api}: {call.note}", rule=api)
+    if told := call.note or call.warning:
+        context.find(node, findings.MF110, f"{api}: {told}", severity="warning" if call.warning else "", rule=api)
     line, column = context.source.position(context.source.start(node))
     context.rewrites.append(Rewrite(line, column + 1, entry.api, before, context.edits.text(node)))
 

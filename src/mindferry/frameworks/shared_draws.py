@@ -48,6 +48,12 @@ class SharedDraws:
     def normal(self, loc: float = 0.0, scale: float = 1.0, size: Any = None) -> Array:
         return self.standard_normal(size) * scale + loc
 
+    def gumbel(self, loc: float = 0.0, scale: float = 1.0, size: Any = None) -> Array:
+        """What one of several is picked by: tf.random.categorical."""
+        generator, shape = self._generator(size)
+        made: Array = generator.gumbel(loc, scale, shape)
+        return made
+
     @property
     def bit_generator(self) -> SharedDraws:
         """What numpy's generator keeps its state in."""

@@ -67,6 +67,16 @@ def shared_numbers(draws: SharedDraws) -> Iterator[None]:
     ) -> Tensor:
         return normal(shape, mean, stddev, dtype)
 
+    def tf_truncated_normal(
+        shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = tf.float32, seed: Any = None, name: Any = None
+    ) -> Tensor:
+        return tensor(_truncated(draws, _sizes(shape)), dtype) * stddev + mean
+
+    def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: Any = None) -> Tensor:
+        logits = tf.convert_to_tensor(logits)
+        noise = draws.gumbel(size=(logits.shape[0], int(num_samples), logits.shape[1]))
+        return tf.argmax(logits[:, None] + tf.cast(tf.constant(noise), logits.dtype), -1, dtype or tf.int64)
+
     originals = {"uniform": tf.random.uniform}
     places = [
         *(
@@ -75,12 +85,26 @@ def shared_numbers(draws: SharedDraws) -> Iterator[None]:
         ),
         (tf.random, "uniform", tf_uniform),
         (tf.random, "normal", tf_normal),
+        (tf.random, "truncated_normal", tf_truncated_normal),
+        (tf.random, "categorical", categorical),
         (tf.nn, "dropout", dropout),
     ]
     with contextlib.ExitStack() as stack:
         for home, name, value in places:
             stack.enter_context(replaced(home, name, when_run(name, home, value)))
         yield
+
+
+def _truncated(draws: SharedDraws, shape: list[int]) -> Any:
+    """Standard normal numbers, drawn again beyond two standard deviations: in the order in which the helper draws."""
+    import numpy as np
+
+    made = draws.standard_normal(shape)
+    outside = np.abs(made) > 2
+    while outside.any():
+        made[outside] = draws.standard_normal(int(outside.sum()))
+        outside = np.abs(made) > 2
+    return made
 
 
 def _sizes(shape: Any) -> list[int]:

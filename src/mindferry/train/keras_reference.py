@@ -194,7 +194,7 @@ class _Recorder:
             if not is_of_project(sys._getframe(1).f_code.co_filename, recorder.project):
                 return source
             loop, recorder.loops = recorder.loops, recorder.loops + 1
-            return Batches(recorder.passing(source, loop))
+            return _trackable(recorder.passing(source, loop))
 
         base.__iter__ = iterate
 
@@ -248,6 +248,13 @@ class Batches:
 
     def get_next(self) -> Any:
         return next(self._source)
+
+
+def _trackable(source: Iterator[Any]) -> Any:
+    """An iterator that a `tf.train.Checkpoint` takes among what it keeps, as it takes a data set's own."""
+    import tensorflow as tf
+
+    return type("Batches", (Batches, tf.__internal__.tracking.Trackable), {})(source)
 
 
 def _arrays(value: Any) -> list[Any]:

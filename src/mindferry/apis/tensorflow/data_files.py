@@ -4,7 +4,7 @@ from .._call import Call
 from .._rule import Form, rule
 from ._options import told_values
 
-IN_FLOAT32 = "layers compute in float32, which is more exact and slower on devices that are made for shorter numbers"
+IN_FLOAT32 = "layers compute in float32 whatever is set here, so losses differ by what the other type rounds"
 
 
 def _add(api: str, helper: str, rename: dict[str, str] | None = None) -> None:
@@ -93,18 +93,20 @@ _add("tensorflow.data.experimental.cardinality", "cardinality_of")
 _add("tensorflow.data.Options", "DataOptions")
 
 
-def _note_type(call: Call) -> None:
+def _warn_of_type(call: Call) -> None:
+    """Everything but "float32" itself, which is what the helpers compute in; an object of the program's may be any type."""
     name = "policy" if "policy" in call.rule.args else "value"
-    if any(value != "float32" for value in told_values(call, name, "float32")):
-        call.note = IN_FLOAT32
+    told = told_values(call, name, "float32")
+    if not told or any(value != "float32" for value in told):
+        call.warning = IN_FLOAT32
 
 
 def _note_devices(call: Call) -> None:
     call.note = "it runs on one device; start the script with `mindferry launch` for several"
 
 
-rule("keras.mixed_precision.set_global_policy", to="compat.set_policy", args="policy")(_note_type)
-rule("keras.backend.set_floatx", to="compat.no_setting", args="value")(_note_type)
+rule("keras.mixed_precision.set_global_policy", to="compat.set_policy", args="policy")(_warn_of_type)
+rule("keras.backend.set_floatx", to="compat.no_setting", args="value")(_warn_of_type)
 for name in ("MirroredStrategy", "OneDeviceStrategy", "experimental.CentralStorageStrategy"):
     helper = "compat.OneDevice"
     rule(f"tensorflow.distribute.{name}", to=helper, like=helper, is_variadic=True)(_note_devices)

@@ -12,6 +12,7 @@ UTILS += " timeseries_dataset_from_array PyDataset Progbar split_dataset"
 OTHERS = {
     "tensorflow.image.transpose": "transpose_image",
     "tensorflow.io.read_file": "read_file",
+    "tensorflow.io.decode_csv": "decode_csv",
     "keras.utils.Sequence": "PyDataset",
     "keras.preprocessing.sequence.pad_sequences": "pad_sequences",
     "keras.preprocessing.sequence.TimeseriesGenerator": "TimeseriesGenerator",

@@ -49,13 +49,29 @@ OTHERS = {
 }
 
 
-def refuse_parts(call: Call) -> None:
+LISTS = frozenset({"weights", "variables", "trainable_weights", "trainable_variables", "non_trainable_weights"})
+
+
+def assign_parts(call: Call) -> None:
     """`table[0, 1].assign(5)` is of a variable's part, which MindSpore copies; `weights[0].assign(x)` of a list's variable."""
     match call.receiver:
-        case ast.Subscript(value=whole, slice=index):
-            if call.reading.type(whole).is_tensor or isinstance(index, ast.Tuple | ast.Slice):
-                advice = "`table.assign(tf.tensor_scatter_nd_update(table, [[0, 1]], [5.0]))` assigns to a part"
-                call.leave("a part of a variable is a copy in MindSpore, and assigning to it changes nothing", advice)
+        case ast.Subscript(value=ast.Attribute(attr=name)) if name in LISTS:
+            return
+        case ast.Subscript(value=whole, slice=index) if len(call.node.args) == 1 and not call.node.keywords:
+            value = call.of(call.node.args[0])
+            call.replace(f"{call.name('compat.assign_part')}({call.of(whole)}, {_index_text(call, index)}, {value})")
+        case ast.Subscript():
+            call.leave("a part of a variable is assigned to with more than a value", "leave the other arguments out")
+
+
+def _index_text(call: Call, index: ast.expr) -> str:
+    """What stands in brackets, as an argument."""
+    match index:
+        case ast.Slice(lower=lower, upper=upper, step=step):
+            return f"slice({', '.join('None' if each is None else call.of(each) for each in (lower, upper, step))})"
+        case ast.Tuple(elts=parts):
+            return f"({''.join(f'{_index_text(call, each)}, ' for each in parts).rstrip()})"
+    return call.of(index)
 
 
 for name in UNDER_TF.split():
@@ -84,8 +100,10 @@ for name, (most, least) in LIMITS.items():
 rule("tensorflow.Tensor", to="mindspore.Tensor", like="mindspore.Tensor")
 for form in (Form.CALL, Form.UNKNOWN):
     rule("tensorflow.Tensor.numpy", to="compat.to_numpy", args="self", form=form)
-    for name in ("assign", "assign_add", "assign_sub"):
-        rule(f"tensorflow.Tensor.{name}", to=f"compat.{name}", args="self", form=form)(refuse_parts)
+    rule("tensorflow.Tensor.to_tensor", to="compat.filled_up", args="self", form=form)
+    rule("tensorflow.Tensor.assign", to="compat.assign", args="self", form=form)(assign_parts)
+    for name in ("assign_add", "assign_sub"):  # of a whole variable only
+        rule(f"tensorflow.Tensor.{name}", to=f"compat.{name}", args="self", form=form)
 rule("tensorflow.data.Dataset", to="compat.Dataset", like="compat.Dataset")
 for name in "from_tensor_slices from_tensors from_generator range zip choose_from_datasets".split():
     rule(f"tensorflow.data.Dataset.{name}", to=f"compat.Dataset.{name}", like=f"compat.Dataset.{name}")

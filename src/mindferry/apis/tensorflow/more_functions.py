@@ -51,7 +51,7 @@ VALUES = """
 bincount count_nonzero xlogy xdivy multiply_no_nan reciprocal_no_nan polyval searchsorted invert_permutation
 histogram_fixed_width unique_with_counts tensor_scatter_nd_add tensor_scatter_nd_sub reverse_sequence dynamic_partition scan
 foldl foldr case switch_case ensure_shape is_tensor unravel_index matvec trace matrix_transpose adjoint cross inv det logdet cholesky
-solve triangular_solve erfc lgamma digamma
+solve triangular_solve erfc lgamma digamma strided_slice saturate_cast
 """
 ASSERTIONS = "equal none_equal less less_equal greater greater_equal positive non_negative near rank"
 SETTINGS = """

@@ -53,3 +53,31 @@ with tf.GradientTape() as outer:
     steepness = tf.reduce_sum(slope**2)
 curve = outer.gradient(steepness, weight)
 print("steepness %.4f" % steepness, "curve", " ".join("%.4f" % each for each in curve.numpy().ravel()))
+
+
+def normalized(part):
+    """TensorFlow's moments hold the mean fast, which only a second derivative tells."""
+    net = keras.Sequential([keras.Input((4,)), layers.Dense(6), part, layers.Dense(5, activation="tanh"), layers.Dense(1)])
+    net.set_weights([rng.normal(0.2, 0.4, each.shape).astype("float32") for each in net.get_weights()[:8]] + net.get_weights()[8:])
+    points = tf.constant(rng.normal(size=(5, 4)).astype("float32"))
+    with tf.GradientTape() as tape:
+        with tf.GradientTape() as within:
+            within.watch(points)
+            score = net(points, training=True)
+        slopes = within.gradient(score, points)
+        loss = tf.reduce_mean((tf.sqrt(tf.reduce_sum(slopes**2, 1)) - 1.0) ** 2)
+    return [float(tf.norm(each)) for each in tape.gradient(loss, net.trainable_variables)[:5]]
+
+
+print("layers %.4f %.4f %.4f %.4f %.4f" % tuple(normalized(layers.LayerNormalization())))
+print("groups %.4f %.4f %.4f %.4f %.4f" % tuple(normalized(layers.GroupNormalization(2))))
+net_of_batches = layers.BatchNormalization()
+points = tf.constant(rng.normal(size=(5, 3)).astype("float32"))
+shift = tf.Variable([0.5, -0.5, 0.25])
+with tf.GradientTape() as tape:
+    with tf.GradientTape() as within:
+        within.watch(points)
+        score = tf.tanh(net_of_batches(points * shift**2 + shift, training=True)) * tf.stop_gradient(points**2)
+    slopes = within.gradient(score, points)
+    loss = tf.reduce_sum(slopes**2)
+print("batches", " ".join("%.4f" % each for each in tape.gradient(loss, shift).numpy()))

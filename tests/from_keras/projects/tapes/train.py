@@ -1,5 +1,6 @@
 """Tapes in the shapes that programs have them: asked inside of their block, again under the same name, of a part of a table."""
 
+import numpy as np
 import tensorflow as tf
 
 w = tf.Variable([[1.0], [2.0]])
@@ -73,3 +74,63 @@ def heatmap(image):
 
 
 print(heatmap(tf.reshape(tf.cast(tf.range(36), tf.float32), (1, 6, 6, 1)) / 36.0)[1])
+
+
+def shown(*values):
+    return " ".join("%.4f" % each for value in values for each in np.ravel(value))
+
+
+def rounds():
+    """What a block sets goes on to its next round, and to a tape behind it, as a value."""
+    state, hidden = tf.constant([[1.0], [2.0]]), np.ones((2, 1), "float32")
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            state = tf.tanh(state * w + hidden)
+            loss = tf.reduce_sum(tf.square(state - 1.0))
+            hidden = state.numpy() * 0.5
+        opt.apply_gradients(zip(tape.gradient(loss, [w]), [w]))
+        print(shown(loss))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(state * w)
+    return tape.gradient(loss, w).numpy()
+
+
+print(shown(rounds()))
+best, scale = None, 1.0
+
+
+def scaled(value):
+    return value * scale
+
+
+def note_best():
+    global best
+    with tf.GradientTape() as tape:
+        y = w * 2.0
+        best = tf.reduce_max(y)
+        loss = tf.reduce_sum(y**2)
+    return tape.gradient(loss, w).numpy()
+
+
+print(shown(note_best()), shown(best))
+with tf.GradientTape() as tape:
+    scale = tf.reduce_sum(w) + 3.0
+    loss = tf.reduce_sum(scaled(w) ** 2)
+print(shown(tape.gradient(loss, w), scaled(1.0)))
+
+rng, taken = np.random.default_rng(0), []
+policy = tf.keras.layers.Dense(2, kernel_initializer=tf.keras.initializers.Constant(0.2))
+second = tf.keras.optimizers.SGD(0.1)
+for episode in range(2):
+    place = np.ones((1, 2), "float32")
+    with tf.GradientTape() as tape:
+        scores = []
+        while len(taken) < 3 * (episode + 1):
+            chances = tf.nn.softmax(policy(tf.constant(place)))[0]
+            action = int(rng.random() < chances.numpy()[1])
+            taken.append(action)
+            place = place + 0.5 * (action - 0.3)
+            scores.append(tf.math.log(chances[action]))
+        loss = -tf.reduce_sum(tf.stack(scores) * np.arange(1.0, 4.0, dtype="float32"))
+    second.apply_gradients(zip(tape.gradient(loss, policy.trainable_variables), policy.trainable_variables))
+    print(len(taken), shown(loss, policy.get_weights()[0]))

@@ -49,3 +49,10 @@ for step in range(5):
     correct = tf.equal(tf.argmax(logits, 1), tf.argmax(target, 1))
     accuracy = tf.reduce_mean(tf.cast(correct, tf.float32))
     print("step %d loss %.5f accuracy %.3f" % (step, value, accuracy))
+
+table = tf.Variable(tf.reshape(tf.range(6.0), (2, 3)))
+table[0, 1:].assign([5.5, 6.5])
+table[:, tf.constant(0)].assign([1.125, 2.25])
+kept = {"a": table}
+kept["a"].assign(kept["a"] * 1.5)
+print(table.numpy())

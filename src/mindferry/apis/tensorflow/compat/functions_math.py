@@ -9,6 +9,7 @@ from mindspore import Tensor, ops
 
 from .activations import elu, gelu, leaky_relu, log_softmax, relu, relu6, selu, sigmoid, silu, softmax, softplus, tanh
 from .graph import symbolic
+from .nested_gradients import held
 from .products import einsum, product
 from .tensors import as_dtype, as_tensor, both_tensors, is_float
 
@@ -80,7 +81,7 @@ tf_is_nan = by_one(ops.isnan)
 tf_is_inf = by_one(ops.isinf)
 tf_is_finite = by_one(ops.isfinite)
 tf_logical_not = by_one(ops.logical_not)
-tf_stop_gradient = by_one(ops.stop_gradient)
+tf_stop_gradient = by_one(held)
 tf_identity = by_one(lambda x: x)
 tf_add = by_two(ops.add)
 tf_subtract = by_two(ops.sub)
@@ -271,7 +272,8 @@ def tf_l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
 def tf_moments(x, axes, shift=None, keepdims=False, name=None):
     x = as_tensor(x)
     axes = axes_of(axes, x)
-    return ops.mean(x, axes, keepdims), variance_of(x, axes, keepdims)
+    mean = held(ops.mean(x, axes, True))  # as TensorFlow has it
+    return ops.mean(x, axes, keepdims), ops.mean(ops.square(x - mean), axes, keepdims)
 
 
 def tf_l2_loss(t, name=None):

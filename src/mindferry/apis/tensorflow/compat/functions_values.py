@@ -9,7 +9,7 @@ from mindspore import Tensor, ops
 from .functions_math import tf_matmul
 from .functions_shape import sizes_of
 from .graph import is_symbolic, symbolic
-from .tensors import as_dtype, as_tensor, flat, like_tensor, map_structure
+from .tensors import as_dtype, as_tensor, dtype_max, dtype_min, flat, like_tensor, map_structure
 
 
 def array_of(value):
@@ -268,14 +268,25 @@ def tf_group(*inputs, **_):
 
 
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
-    """tf.numpy_function: a function of arrays."""
+    """tf.numpy_function: a function of arrays; without arguments a decorator."""
+    if inp is None:
+        return decorator_of(numpy_function, func, Tout)
     made = func(*(array_of(each) for each in inp))
     return typed_results(made, Tout)
 
 
 def py_function(func=None, inp=None, Tout=None, name=None):
-    """tf.py_function: a function of tensors."""
+    """tf.py_function: a function of tensors; without arguments a decorator."""
+    if inp is None:
+        return decorator_of(py_function, func, Tout)
     return typed_results(func(*(as_tensor(each) for each in inp)), Tout)
+
+
+def decorator_of(call, func, types):
+    def decorate(function):
+        return lambda *args: call(function, args, types)
+
+    return decorate if func is None else decorate(func)
 
 
 def typed_results(made, types):
@@ -354,3 +365,20 @@ def tf_assert(condition, data=None, summarize=None, name=None):
 
 def tf_unravel_index(indices, dims, name=None):
     return as_tensor(np.stack(np.unravel_index(array_of(indices), sizes_of(dims))).astype(np.int32))
+
+
+def tf_strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, var=None, name=None):
+    """tf.strided_slice; the masks name the ends that are open."""
+    begin, end = ([int(each) for each in array_of(given)] for given in (begin, end))
+    steps = [1] * len(begin) if strides is None else [int(each) for each in array_of(strides)]
+    parts = [
+        slice(None if begin_mask >> place & 1 else first, None if end_mask >> place & 1 else last, step)
+        for place, (first, last, step) in enumerate(zip(begin, end, steps))
+    ]
+    return as_tensor(input_)[tuple(parts)]
+
+
+def tf_saturate_cast(value, dtype, name=None):
+    """tf.saturate_cast: what is beyond the type's ends becomes its end."""
+    x = as_tensor(value)
+    return ops.cast(ops.clamp(x, dtype_min(dtype), dtype_max(dtype)), as_dtype(dtype))

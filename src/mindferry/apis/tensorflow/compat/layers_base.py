@@ -10,7 +10,7 @@ from mindspore import Tensor, nn, ops
 from .activations import get_activation, get_regularizer
 from .graph import call_on_symbols, is_symbolic
 from .initializers import get_initializer, initial_value, snake_case
-from .nested_gradients import graph_gradients, is_taken_again, rehearse, take_gradients
+from .nested_gradients import Nesting, graph_gradients, is_taken_again, rehearse, take_gradients
 from .own_gradients import Jacobians
 from .random_values import Chance
 from .row_gradients import gradients_by_rows, penalised
@@ -44,9 +44,8 @@ class Layer(Made, nn.Cell):
         self.__dict__["_nodes"] = []
         self.name = name or Names.unique(snake_case(type(self).__name__))
         self.built, self.autocast = False, autocast
-        Calls.made.add(self)
         self.dtype = dtype_name(getattr(dtype, "name", dtype) or "float32") if "mixed" not in str(dtype) else "float32"
-        self.compute_dtype = self.dtype
+        self.compute_dtype = self.variable_dtype = self.dtype
         self.activity_regularizer = get_regularizer(activity_regularizer)
         self.supports_masking = False
         given = kwargs.pop("input_shape", None)
@@ -165,7 +164,6 @@ class Layer(Made, nn.Cell):
     def _ensure_built(self, args, kwargs):
         if self.built:
             return
-        Calls.built += 1
         names = list(inspect.signature(self.build).parameters)
         if len(names) > 1:
             given = dict(zip(self._parameters_of_call(), args, strict=False)) | kwargs
@@ -363,25 +361,24 @@ def distinct(weights):
 
 
 def value_and_gradients(forward, sources):
-    """(what `forward` returns, the gradients of its first value).
+    """(what `forward` returns, the gradients of its first value); `forward` runs once.
 
-    `sources` gives the variables when it is asked: layers that were never called have none yet, so where there are new
-    ones it is rehearsed first. Tensors instead of a function are given to `forward`, and what the gradient is taken by.
+    `sources` gives the variables, and is asked when `forward` has run: layers that are called for the first time make theirs
+    there. Tensors instead of a function are given to `forward`, and what the gradient is taken by.
     """
-    if not callable(sources) or isinstance(sources, Tensor):
-        return _by_inputs(forward, sources)
-    if has_new_layers() or not flat(sources()):
-        rehearse(forward)
-    count = Calls.built
-    out, gradients = _by_weights(forward, sources())
-    return (out, gradients) if Calls.built == count else _by_weights(forward, sources())
+    by_inputs = not callable(sources) or isinstance(sources, Tensor)
+    out, gradients = _by_inputs(forward, sources) if by_inputs else _by_weights(forward, sources)
+    return out if Nesting.depth else map_structure(_cut_off, out), gradients
 
 
-def has_new_layers():
-    """Whether layers were made, since this was asked before, that have no weights yet."""
-    is_new = any(not each.built for each in Calls.made)
-    Calls.made.clear()
-    return is_new
+def _cut_off(value):
+    """A tape's values are plain ones for the next tape; MindSpore would go back through them, and fail."""
+    if not isinstance(value, Tensor) or isinstance(value, ms.Parameter):
+        return value
+    made = ops.stop_gradient(value)
+    if hasattr(value, "_keras_mask"):
+        made._keras_mask = value._keras_mask
+    return made
 
 
 def _first_and_all(out):
@@ -402,18 +399,28 @@ def _by_inputs(forward, sources):
     return out, found[0] if isinstance(sources, Tensor) else found
 
 
-def _by_weights(forward, wanted):
-    weights = distinct(flat(wanted))
-    if not all(isinstance(each, ms.Parameter) for each in weights):
-        raise ValueError("gradients are taken by variables, or by tensors that the tape watches")
-    taken = graph_gradients(forward, (), weights) if is_taken_again() else None
+def _by_weights(forward, sources):
+    def variables():
+        weights = distinct(flat(sources()))
+        if not all(isinstance(each, ms.Parameter) for each in weights):
+            raise ValueError("gradients are taken by variables, or by tensors that the tape watches")
+        return weights
+
+    taken = graph_gradients(forward, (), variables) if is_taken_again() else None
+    weights = []  # MindSpore looks into it behind `forward`
+
+    def whole():
+        made = _first_and_all(forward())
+        weights.extend(variables())
+        return made
+
     if taken is None:
-        take = ms.value_and_grad(lambda: _first_and_all(forward()), None, weights, has_aux=True)
+        take = ms.value_and_grad(whole, None, weights, has_aux=True)
         (_, out), gradients = take_gradients(gradients_by_rows, take, weights)
     else:
-        out, gradients = taken
+        weights, (out, gradients) = variables(), taken
     found = {id(weight): gradient for weight, gradient in zip(weights, gradients)}
-    return out, map_structure(lambda weight: found[id(weight)], wanted)
+    return out, map_structure(lambda weight: found[id(weight)], sources())
 
 
 class Passing:
@@ -469,7 +476,7 @@ class RecordedTape(Jacobians):
             pairs = {id(each): gradient for each, gradient in zip(self.inputs, found)}
             made = map_structure(lambda each: pairs[id(each)], sources)
         elif any(isinstance(each, ms.Parameter) for each in flat(sources)):
-            _, made = _by_weights(lambda: again(*self.inputs), sources)
+            _, made = _by_weights(lambda: again(*self.inputs), lambda: sources)
         else:
             made = self._by_passed(again, sources)
         Chance.generator.bit_generator.state = after

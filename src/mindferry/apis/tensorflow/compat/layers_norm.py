@@ -6,6 +6,7 @@ from .activations import get_constraint
 from .initializers import TruncatedNormal
 from .layers_base import Layer
 from .layers_shaping import unit_vectors
+from .nested_gradients import held
 from .products import product
 from .tensors import Calls, as_tensor, assign
 
@@ -92,7 +93,7 @@ class BatchNormalization(Layer):
     def _moments(self, x, axes, mask):
         if mask is None:
             mean = ops.mean(x, axes, True)
-            variance = ops.mean(ops.square(x - mean), axes, False)
+            variance = ops.mean(ops.square(x - held(mean)), axes, False)
             return ops.reshape(mean, variance.shape), variance
         weight = ops.expand_dims(mask.astype(x.dtype), -1)
         count = ops.sum(weight * ops.ones_like(x), axes, True)
@@ -154,7 +155,7 @@ class LayerNormalization(Layer):
     def call(self, inputs, training=None):
         shape = tuple(size if place in self.axes else 1 for place, size in enumerate(inputs.shape))
         mean = ops.mean(inputs, self.axes, True)
-        variance = ops.mean(ops.square(inputs - mean), self.axes, True)
+        variance = ops.mean(ops.square(inputs - (mean if self.rms_scaling else held(mean))), self.axes, True)
         if self.rms_scaling:
             return inputs * ops.rsqrt(variance + self.epsilon) * ops.reshape(self.gamma, shape)
         x = (inputs - mean) * ops.rsqrt(variance + self.epsilon)
@@ -231,7 +232,7 @@ class GroupNormalization(Layer):
         )
         axes = tuple(place for place in range(1, grouped.ndim) if place != axis)
         mean = ops.mean(grouped, axes, True)
-        variance = ops.mean(ops.square(grouped - mean), axes, True)
+        variance = ops.mean(ops.square(grouped - held(mean)), axes, True)
         x = ops.reshape((grouped - mean) * ops.rsqrt(variance + self.epsilon), inputs.shape)
         shape = tuple(each if place == axis else 1 for place, each in enumerate(inputs.shape))
         x = x * ops.reshape(self.gamma, shape) if self.scale else x

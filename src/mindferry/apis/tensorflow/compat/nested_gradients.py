@@ -18,6 +18,7 @@ class Nesting:
 
     depth = 0
     has_inner = False  # a gradient was asked for while this one's function ran
+    is_traced = False  # the graph of a gradient is being made
     graphs = {}
 
 
@@ -36,8 +37,18 @@ def is_taken_again():
     return Nesting.depth == 1
 
 
+def held(value):
+    """tf.stop_gradient: no derivative goes through it, the second neither.
+
+    In the graph of a gradient MindSpore drops its own stop_gradient; rounding, by less than float32 tells apart, has none of any order.
+    """
+    if not Nesting.is_traced or value.dtype not in (ms.float16, ms.float32):
+        return ops.stop_gradient(value)
+    return ops.cast(ops.floor(ops.cast(value, ms.float64) * 2.0**40) / 2.0**40, value.dtype)
+
+
 def rehearse(forward):
-    """Run once so that layers make their weights; nothing is assigned to, and no metric is updated."""
+    """Run again what was run before; nothing is assigned to, and no metric is updated."""
     before, Calls.is_rehearsal = Calls.is_rehearsal, True
     try:
         return forward()
@@ -45,8 +56,8 @@ def rehearse(forward):
         Calls.is_rehearsal = before
 
 
-def graph_gradients(forward, given, weights=None):
-    """(what `forward` gives, its gradients by what it is given, or by weights); None instead where it asks for gradients itself."""
+def graph_gradients(forward, given, variables=None):
+    """(what `forward` gives, its gradients by what it is given, or by variables); None instead where it asks for gradients itself."""
     first, Nesting.has_inner = Chance.generator.bit_generator.state, False
     noted, Chance.noted = Chance.noted, []
     try:
@@ -56,6 +67,7 @@ def graph_gradients(forward, given, weights=None):
     if Nesting.has_inner:
         Chance.generator.bit_generator.state = first
         return None
+    weights = None if variables is None else variables()  # layers may have made them just now
     last = Chance.generator.bit_generator.state
     states = [first, *(state for draw in draws for state in draw[1:]), last]
     is_explained = all(one == other for one, other in zip(states[::2], states[1::2]))
@@ -105,10 +117,11 @@ def make_graph(forward, count, weights):
 
     def gradients_again(*values):
         parts, Lookups.parts, Chance.given = Lookups.parts, None, list(values[count:])
+        Nesting.is_traced = True
         try:
             out = rehearse(lambda: forward(*values[:count]))
         finally:
-            Lookups.parts, Chance.given = parts, None
+            Lookups.parts, Chance.given, Nesting.is_traced = parts, None, False
         return ops.sum(out[0] if isinstance(out, tuple) else out)
 
     # MindSpore knows graphs by name and address, and addresses are used again.

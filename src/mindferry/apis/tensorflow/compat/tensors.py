@@ -1,7 +1,5 @@
 """Values as TensorFlow takes them: lists, numbers and arrays become tensors; variables are MindSpore's parameters."""
 
-import weakref
-
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
@@ -168,9 +166,7 @@ class Calls:
     """The layers that are being called: how many stand in each other, and the mode that was told last."""
 
     depth, mode = 0, None
-    is_rehearsal = False  # layers make their weights, and nothing else is changed
-    built = 0  # layers, so far
-    made = weakref.WeakSet()  # layers, since a gradient was taken
+    is_rehearsal = False  # what runs was run before: nothing is assigned to
 
 
 class Names:
@@ -216,3 +212,12 @@ def assign_sub(variable, delta, *_, **__):
         if isinstance(variable, Tensor)
         else variable.assign_sub(delta)
     )
+
+
+def assign_part(variables, index, value):
+    """table[0, 1].assign(5.0): to a part of a variable; weights[0].assign(x): to one of several variables."""
+    if not isinstance(variables, Tensor):
+        return assign(variables[index], value)
+    whole = numpy_of(variables)
+    whole[map_structure(numpy_of, index)] = numpy_of(value)
+    return assign(variables, whole)

@@ -1,12 +1,13 @@
 """Text stays in numpy's arrays: tf.strings, and TensorFlow's functions of shape for it."""
 
+import csv
 import functools
 import re
 
 import numpy as np
 from mindspore import Tensor
 
-from .tensors import as_tensor, flat
+from .tensors import as_tensor, flat, numpy_of
 
 
 def holds_text(value):
@@ -169,3 +170,30 @@ def strings_split(input, sep=None, maxsplit=-1, name=None):
 def strings_characters(input, input_encoding="UTF-8", **_):
     """tf.strings.unicode_split."""
     return rows_of_text(list, input)
+
+
+def filled_up(rows, *args, **kwargs):
+    """ragged.to_tensor(), of rows of several lengths; what is no such thing is dense already."""
+    return rows.to_tensor(*args, **kwargs) if hasattr(rows, "to_tensor") else rows
+
+
+def decode_csv(
+    records, record_defaults, field_delim=",", use_quote_delim=True, na_value="", select_cols=None, name=None
+):
+    """tf.io.decode_csv: a tensor a column, of its default's type; text stays with numpy."""
+    lines = text_of_each(str, records)
+    quoting = csv.QUOTE_MINIMAL if use_quote_delim else csv.QUOTE_NONE
+    rows = [next(csv.reader([each], delimiter=field_delim, quoting=quoting)) for each in lines.ravel()]
+    places = range(len(record_defaults)) if select_cols is None else select_cols
+    columns = [[row[place] for row in rows] for place in places]
+    return [csv_column(*each, na_value, lines.shape) for each in zip(columns, record_defaults, strict=True)]
+
+
+def csv_column(column, default, absent, shape):
+    """Of one column; an empty tensor as its default means that every line has the value."""
+    fill = np.ravel(numpy_of(as_tensor(default)))
+    if not fill.size and any(each in ("", absent) for each in column):
+        raise ValueError("a line lacks a value of a column that has no default")
+    kind = fill.dtype.type
+    made = [fill[0] if each in ("", absent) else each if kind is np.str_ else kind(each) for each in column]
+    return as_tensor(np.array(made, None if kind is np.str_ else kind).reshape(shape))

@@ -27,7 +27,9 @@ from ...plan import (
     claim,
     claim_all,
 )
+from .block_effects import effects_of
 from .block_names import names_of
+from .kept_names import declarations, is_repeated, names_before, names_read, shared_names
 from .tape_blocks import dedented, split_block
 
 TAPE = "tensorflow.GradientTape"
@@ -35,6 +37,8 @@ TAKEN = frozenset({"gradient", "jacobian", "batch_jacobian"})
 ADVICE = "see MindSpore's value_and_grad: put what the tape records into a function that returns the loss first"
 THIRD_ORDER = "of three gradients in each other, MindSpore 2.10 loses terms of the outermost where the inner ones reshape, sum or slice"
 THIRD_ORDER_ADVICE = "compare with `mindferry verify`; keep reshapes, sums and slices out of what lies between"
+AGAIN = "the block runs again for each gradient that is taken, and this is then done again"
+AGAIN_ADVICE = "move it before or behind the block, or use one tape for each gradient"
 VARIABLES = frozenset({"trainable_variables", "trainable_weights", "variables", "weights"})
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 
@@ -56,6 +60,7 @@ class Tape:
     outer: list[str] = field(default_factory=list)  # names that the block changes, and that have a value before it
     unset: list[str] = field(default_factory=list)  # outputs that the block may leave without a value
     inputs: list[str] = field(default_factory=list)  # what is watched
+    shared: dict[str, str] = field(default_factory=dict)  # names that are set for others too: "global" or "nonlocal"
     function: str = "forward_fn"
     refusal: str = ""
 
@@ -74,8 +79,18 @@ def plan(facts: Facts) -> Iterator[Change]:
             continue
         tape.function = names.take(tape.function)
         yield from _changes(facts, tape)
+        yield from _warn_of_repetition(facts, tape)
         if tape.inputs and any(_tapes_around(facts, each) for each in _tapes_around(facts, block)):
             yield facts.found(block, findings.MF101, f"{TAPE}: {THIRD_ORDER}", THIRD_ORDER_ADVICE, "warning", TAPE)
+
+
+def _warn_of_repetition(facts: Facts, tape: Tape) -> Iterator[Change]:
+    if _single_gradient(facts, tape) is None:
+        done = effects_of(facts, tape.body, names_of(tape.body).stored - set(tape.shared))
+        done += sorted(names_of(tape.body).read_first & set(tape.shared))
+        if done:
+            message = f"{TAPE}: {AGAIN}: {', '.join(done[:3])}"
+            yield facts.found(tape.block, findings.MF101, message, AGAIN_ADVICE, "warning", TAPE)
 
 
 def _is_tape(facts: Facts, call: ast.expr) -> bool:
@@ -131,30 +146,33 @@ def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
             continue
         if begin < (node.lineno, node.col_offset) < end:
             _sort_call(node, node.func, tape, node in inside)
-    read_outside = {
-        node.id
-        for node in facts.source.walk(scope)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in inside
-    }
+    read_outside = names_read(scope, inside)
     _sort_names(facts, tape, scope, (begin, end))
     targets = [_target(call) for call in tape.gradients]
     if not all(targets):
         tape.refusal = "the gradient is taken of something that has no name"
     elif any(name not in stored for name in targets):
         tape.refusal = "the gradient is taken of something that its block doesn't compute"
-    rest = sorted(stored & read_outside - set(targets))
+    tape.shared = shared_names(facts, scope, inside, stored)
+    earlier = names_before(scope, block)
+    kept = names_inside.read_first & earlier - set(tape.shared) if is_repeated(facts, block, scope) else set()
+    rest = sorted((stored & read_outside | kept) - set(targets))
     tape.outputs = [*dict.fromkeys(targets), *rest]
-    tape.parts = {ast.unparse(call.args[0]) for call in tape.gradients if call.args} - set(targets)
-    if tape.parts and (len(tape.parts) > 1 or len(tape.gradients) > 1):
-        tape.refusal = "gradients are taken of several parts of what its block computes"
+    _take_parts(tape, set(targets))
     unset = names_inside.read_first | (set(tape.outputs) - names_inside.certain)  # on some way through the block
-    earlier = _values_before(facts, scope, inside)
+    unset -= set(tape.shared)
     tape.outer = sorted(unset & earlier)
     tape.unset = sorted(set(tape.outputs) & unset - earlier)
     _watch(tape, stored)
     if not tape.gradients and not tape.refusal:
         tape.refusal = "nothing in the same function asks for a gradient"
     return tape
+
+
+def _take_parts(tape: Tape, targets: set[str]) -> None:
+    tape.parts = {ast.unparse(call.args[0]) for call in tape.gradients if call.args} - targets
+    if tape.parts and (len(tape.parts) > 1 or len(tape.gradients) > 1):
+        tape.refusal = "gradients are taken of several parts of what its block computes"
 
 
 def _target(call: ast.Call) -> str:
@@ -229,18 +247,6 @@ def _sort_names(
             tape.refusal = "the tape itself is handed on"
 
 
-def _values_before(facts: Facts, scope: ast.AST, inside: set[ast.AST]) -> set[str]:
-    """Names that may have a value before the block: arguments, and what statements outside of it set."""
-    found = {node.id for node in facts.source.walk(scope) if isinstance(node, ast.Name) and _is_set(node, inside)}
-    if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
-        found |= {each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)}
-    return found
-
-
-def _is_set(node: ast.Name, inside: set[ast.AST]) -> bool:
-    return isinstance(node.ctx, ast.Store) and node not in inside
-
-
 def _watch(tape: Tape, stored: set[str]) -> None:
     """What is watched becomes the function's arguments."""
     for call in tape.watched:
@@ -277,13 +283,14 @@ def _write(facts: Facts, tape: Tape, texts: Texts) -> Iterator[Edit]:
     before = source.data[source.start(block) : colon + 1].decode("utf-8")
     arguments = [*tape.inputs, *(f"{name}={name}" for name in tape.outer), *(f"{name}=None" for name in tape.unset)]
     header = f"def {tape.function}({', '.join(arguments)}):"
+    opening = "".join(f"{newline}{inner}{each}" for each in declarations(tape.shared))
     if tape.before:
         yield ReplaceSpan(source.line_start(source.start(block)), source.line_end(colon), "")
         yield from dedented(source, source.line_end(colon), source.end(tape.before[-1]), inner, outer)
         watch = source.line_end(source.end(tape.before[-1]))
-        yield InsertBefore(watch, f"{outer}{header}{newline}")
+        yield InsertBefore(watch, f"{outer}{header}{opening}{newline}")
     else:
-        yield ReplaceSpan(source.start(block), colon + 1, header)
+        yield ReplaceSpan(source.start(block), colon + 1, header + opening)
     yield from _remove_watches(facts, tape)
     after = source.line_end(source.end(tape.body[-1]))
     is_last_line = not source.data[source.end(tape.body[-1]) : after].endswith(b"\n")

@@ -57,7 +57,7 @@ from .plain_datasets import has_plain_datasets
 from .pool import convert_files, quietly
 from .prefer_native import keeps_own_rates, with_differences
 from .render.helper_use import ProjectUse, use_of
-from .render.helpers_package import render_files
+from .render.helpers_package import render_files, with_root_first
 from .render.imports import COMPAT_MODULE
 from .render.short_forms import allows_exact_optimizers
 from .render.used_tables import words_of
@@ -263,13 +263,23 @@ def _helpers(layout: Layout, written: list[Written], settings: Settings) -> list
         use = _use(written) if source != SECOND else _named_use(written)
         if use is not None:
             use.has_exact_optimizers = settings.has_exact_optimizers
-        made = render_files(names, use, settings.helpers == "package", source)
+        made, name = render_files(names, use, settings.helpers == "package", source), framework(source).helpers
+        name = helper_name(layout, name)
+        if len(wanted) > 1 and _has_scripts_at_root(layout):
+            wanted.setdefault(".", set())
         places = [(Path(folder), *each) for folder in sorted(wanted) for each in made.items()]
         for folder, path, text in places:
-            relative = (folder / f"{helper_name(layout, framework(source).helpers)}{path}").as_posix()
-            data = text.encode("utf-8")
+            relative = (folder / f"{name}{path}").as_posix()
+            is_second = str(folder) != "." and "." in wanted and path == ".py"
+            data = (with_root_first(text, name) if is_second else text).encode("utf-8")
             result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))
     return result
+
+
+def _has_scripts_at_root(layout: Layout) -> bool:
+    """Whether what stands in the folders is found from the root when the project runs."""
+    scripts = {file.relative for file in layout.python if "/" not in file.relative} - {"setup.py", "conftest.py"}
+    return bool(scripts) and not layout.is_package
 
 
 def _is_python(each: Written) -> bool:

@@ -15,4 +15,5 @@ def helpers_of(names: Iterable[str]) -> list[Any]:
     found = {name: import_of_project(name) for name in names}
     for name, module in found.items():
         sys.modules.setdefault(name.rpartition(".")[2], module)
-    return [as_one_module(module) for module in found.values()]
+    different = {id(module): module for module in found.values()}  # a folder's may be the root's
+    return [as_one_module(module) for module in different.values()]

@@ -41,6 +41,21 @@ def render_files(names: set[str], use: ProjectUse | None, is_package: bool, sour
     return {"/__init__.py": _init(names, homes), **made}
 
 
+def with_root_first(text: str, name: str) -> str:
+    """The helpers of a folder below the root: the root's own stand for them where those can be imported, as one set of classes."""
+    lines = [
+        "import sys",
+        "",
+        "try:",
+        f"    import {name} as at_root",
+        "except ImportError:  # the folder is used alone",
+    ]
+    lines += ["    at_root = None", "if at_root is not None:  # classes of two copies would not know each other"]
+    lines += ["    sys.modules[__name__] = at_root"]
+    head, _, rest = text.partition("\n")
+    return "\n".join((head, "", *lines, rest))
+
+
 def _homes(units: list[Unit]) -> dict[str, str]:
     """By helper, the module in which it stands; subjects that need each other are one."""
     homes = {unit.name: _subject(unit) for unit in units}

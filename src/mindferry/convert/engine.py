@@ -226,11 +226,9 @@ def _is_ported(source: Source, symbols: Symbols) -> bool:
 
 def _is_without_torch(source: Source, symbols: Symbols, module: str) -> bool:
     """Whether nothing says that the file ever meets a tensor: it does not name torch, and no file that does imports it."""
-    if module in symbols.beside or symbols.seen != ObservedTypes():
+    if module in symbols.beside or symbols.seen != ObservedTypes() or asks_for_torch(source):
         return False
     own, is_torch = symbols.framework.roots, symbols.framework.name == "torch"
-    if is_torch and asks_for_torch(source):
-        return False
     needs = {name for name in imported_packages(source) if name not in symbols.roots} if is_torch else set()
     if not any(name.encode() in source.data for name in (*own, *symbols.ported)):
         return not any(map(need_of_torch, needs))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from .. import findings
+from ..apis import framework
 from ..artifacts import Finding, Rewrite
 from ..layout import ProjectFile
 from .names_in_text import RenamedText
@@ -22,7 +23,7 @@ FLAGS = frozenset({"standalone", "use_env", "no_python"})
 NUMBERS = frozenset({"nproc_per_node", "nnodes"})
 KEPT = frozenset({"master_addr", "master_port", "node_rank"})
 LOGS = "--log_dir=msrun_log --join=True"
-ADVICE = "start the script with msrun: `msrun --worker_num=2 --local_worker_num=2 --join=True train.py`, or by `mindferry launch`"
+ADVICE = "start the script with msrun, or by `mindferry launch`"
 
 
 def is_shell(file: ProjectFile) -> bool:
@@ -45,7 +46,7 @@ def with_launchers(path: str, text: str) -> RenamedText:
         command, end = made
         pieces += [text[last : match.start()], command]
         last = end
-        rewrites.append(Rewrite(line, column, "torch.distributed.run", text[match.start() : end], command))
+        rewrites.append(Rewrite(line, column, framework().name, text[match.start() : end], command))
     for match in _OTHER.finditer(text):
         if not _is_comment(text, match.start()):
             found.append(_finding(path, *_position(text, match.start()), match[0]))
@@ -88,6 +89,4 @@ def _position(text: str, place: int) -> tuple[int, int]:
 
 def _finding(path: str, line: int, column: int, name: str) -> Finding:
     message = f"{name} starts processes of torch's here, and how was not carried over"
-    return Finding(
-        findings.MF909, findings.MF909.severity, path, line, column, message, ADVICE, "torch.distributed.run"
-    )
+    return Finding(findings.MF909, findings.MF909.severity, path, line, column, message, ADVICE, framework().name)

@@ -19,6 +19,7 @@ AFTER = (  # every fixer that writes at the end: what is lifted is taken as it i
     "device_names",
     "forward_names",
     "leading_ones",
+    "names_added_to_torch",
     "own_transforms",
     "parameter_names",
     "set_training_mode",

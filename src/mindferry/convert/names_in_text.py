@@ -98,13 +98,20 @@ def target_of(api: str, rules: Table) -> str:
     return "" if target.startswith(".") else target
 
 
+def is_looked_up(api: str, rules: Table) -> bool:
+    """A type of numbers is rather taken apart, `"torch.float32".split(".")`, than imported."""
+    own = framework()
+    is_type = api.removeprefix(f"{own.name}.") in own.dtypes
+    return own.has(api) and not is_type and rules.get(api) is not None
+
+
 def renamed(path: str, text: str, helpers: str, rules: Table) -> RenamedText:
     """A configuration with what stands for each of the framework's names that it holds."""
-    own, compat, rewrites, found = framework(), set[str](), [], []
+    compat, rewrites, found = set[str](), [], []
     pieces, last = [], 0
     for match in _DOTTED.finditer(text):
         api = match[0]
-        if not own.is_own(api) or rules.get(api) is None or _is_in_comment(text, match.start()):
+        if not is_looked_up(api, rules) or _is_in_comment(text, match.start()):
             continue
         line = text.count("\n", 0, match.start()) + 1
         column = match.start() - (text.rfind("\n", 0, match.start()) + 1) + 1

@@ -80,6 +80,16 @@ for step in range(4):
 """
 
 
+VALUES = """DEFAULT = "torch.optim.Adam"
+KIND = "torch.float32"
+x = torch.zeros(3).roll(1)
+
+
+def is_default(name):
+    return name == "torch.optim.Adam"
+"""
+
+
 def run(folder: Path) -> list[float]:
     done = subprocess.run([sys.executable, "train.py"], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -117,12 +127,14 @@ def test_names_in_a_package_are_found_through_the_package(tmp_path: Path) -> Non
     (project / "pkg").mkdir(parents=True)
     (project / "pkg" / "__init__.py").write_text("")
     locate = "import importlib\nimport torch\n\n\ndef locate(name):\n    return importlib.import_module(name)\n\n\n"
-    (project / "pkg" / "net.py").write_text(f'{locate}DEFAULT = "torch.optim.Adam"\nx = torch.zeros(3).roll(1)\n')
-    text = "# torch.optim.SGD is the default\na: {_target_: torch.optim.Adam}  # or torch.optim.SGD\nb: torch.nn.quantized.Linear\n"
+    (project / "pkg" / "net.py").write_text(f"{locate}{VALUES}")
+    text = "# torch.optim.SGD is the default\ndtype: torch.float32\na: {_target_: torch.optim.Adam}  # or torch.optim.SGD\nb: torch.nn.quantized.Linear\n"
     (project / "config.yaml").write_text(text)
     result = convert_project(project, output)
     assert (output / "config.yaml").read_text() == text.replace("_target_: torch.optim", "_target_: pkg.ms_compat")
-    assert 'DEFAULT = "pkg.ms_compat.Adam"' in (output / "pkg" / "net.py").read_text().replace("'", '"')
+    code = (output / "pkg" / "net.py").read_text().replace("'", '"')
+    assert 'DEFAULT = "pkg.ms_compat.Adam"\nKIND = "torch.float32"\n' in code
+    assert 'return name == "pkg.ms_compat.Adam"\n' in code
     assert "class Adam" in (output / "pkg" / "ms_compat.py").read_text()
     assert not (output / "ms_compat.py").exists()
     assert all(each.path != "config.yaml" for each in result.findings if each.code == "MF901")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ... import findings
 from ..facts import Facts
 from ..module_tables import classes_of
-from ..names_in_text import in_text, target_of
+from ..names_in_text import in_text, is_looked_up, target_of
 from ..plan import Change, InsertAfter, ReplaceNode, Texts, claim
 from . import built_names
 
@@ -119,9 +119,7 @@ def _mentioned(facts: Facts) -> set[str]:
 def _rename(facts: Facts, text: ast.Constant) -> Iterator[Change]:
     """`"torch.optim.Adam"`, of which code imports what it names."""
     api, parent = text.value, facts.parents.get(text)
-    if not isinstance(api, str) or not facts.framework.has(api) or facts.rules.get(api) is None:
-        return
-    if isinstance(parent, ast.Expr | ast.JoinedStr | ast.Compare):
+    if not isinstance(api, str) or not is_looked_up(api, facts.rules) or isinstance(parent, ast.Expr | ast.JoinedStr):
         return
     target = target_of(api, facts.rules)
     if not target:

@@ -20,8 +20,10 @@ from ..files import read_regular
 from ..layout import Layout, ProjectFile
 from ..read.source import Source, Unreadable
 from .code_words import Text, says
+from .plain_texts import ChangedText, Places
 
 CONFIGURATIONS = frozenset(".yaml .yml .json .toml .cfg .ini .conf .gin".split())
+MARKS = {".json": "", ".cfg": "#;", ".ini": "#;", ".conf": "#;"}  # of comments; elsewhere #
 LARGEST = 1 << 20  # bytes of a configuration: what is longer is data
 _CHOOSES = re.compile(rb"(?<![\w.])(?:getattr|__dict__|vars)(?!\w)")
 _VALUE = re.compile(r"(?<![\w.\\/-])[A-Za-z_]\w*(?![\w.]|[\"']?[ \t]*:)")  # no key, no part of a dotted name
@@ -42,14 +44,6 @@ class NamesInText:
 
 
 NO_TEXTS = NamesInText()
-
-
-@dataclass(frozen=True, slots=True)
-class RenamedText:
-    text: str
-    compat: frozenset[str] = frozenset()
-    rewrites: tuple[Rewrite, ...] = ()
-    findings: tuple[Finding, ...] = ()
 
 
 def names_in_text(layout: Layout, texts: Callable[[], Iterable[Text]], helpers: Callable[[], str]) -> NamesInText:
@@ -105,16 +99,16 @@ def is_looked_up(api: str, rules: Table) -> bool:
     return own.has(api) and not is_type and rules.get(api) is not None
 
 
-def renamed(path: str, text: str, helpers: str, rules: Table) -> RenamedText:
+def renamed(path: str, text: str, helpers: str, rules: Table) -> ChangedText:
     """A configuration with what stands for each of the framework's names that it holds."""
+    places = Places(text, MARKS.get(PurePosixPath(path).suffix.lower(), "#"))
     compat, rewrites, found = set[str](), [], []
     pieces, last = [], 0
     for match in _DOTTED.finditer(text):
         api = match[0]
-        if not is_looked_up(api, rules) or _is_in_comment(text, match.start()):
+        if not is_looked_up(api, rules) or places.is_in_comment(match.start()):
             continue
-        line = text.count("\n", 0, match.start()) + 1
-        column = match.start() - (text.rfind("\n", 0, match.start()) + 1) + 1
+        line, column = places.position(match.start())
         target = target_of(api, rules)
         if not target:
             message = f"{api} is named here, is looked up when the program runs, and has no counterpart"
@@ -125,16 +119,11 @@ def renamed(path: str, text: str, helpers: str, rules: Table) -> RenamedText:
         pieces += [text[last : match.start()], new]
         last = match.end()
         rewrites.append(Rewrite(line, column, api, api, new))
-    return RenamedText("".join((*pieces, text[last:])), frozenset(compat), tuple(rewrites), tuple(found))
+    return ChangedText("".join((*pieces, text[last:])), frozenset(compat), tuple(rewrites), tuple(found))
 
 
 def in_text(target: str, helpers: str) -> str:
     return f"{helpers}.{target.removeprefix('compat.')}" if target.startswith("compat.") else target
-
-
-def _is_in_comment(text: str, place: int) -> bool:
-    line = text[text.rfind("\n", 0, place) + 1 : place]
-    return re.search(r"(?:^|\s)[#;]", line) is not None
 
 
 def _words(text: str) -> Iterator[str]:

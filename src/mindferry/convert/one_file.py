@@ -29,7 +29,8 @@ from ..read.symbols import Symbols
 from .dependencies import rewrite_dependencies
 from .engine import FileResult, convert_file
 from .names_in_text import LARGEST as LARGEST_CONFIGURATION
-from .names_in_text import RenamedText, dotted_home, is_configuration, renamed
+from .names_in_text import dotted_home, is_configuration, renamed
+from .plain_texts import ChangedText
 from .render.helper_use import ProjectUse, use_of_tree
 from .render.imports import COMPAT_MODULE, HelpersImport
 from .render.notebook import convert_notebook
@@ -195,23 +196,23 @@ def _copy(file: ProjectFile, raw: bytes, settings: Settings) -> Written:
         if message
         else ()
     )
-    named = _renamed(file, data, settings)
-    found += named.findings
-    if named.rewrites:
-        data = named.text.encode("utf-8", "surrogateescape")
-        record = FileConversion(file.relative, "converted", digest(data), named.rewrites, found)
-        return Written(record, data, set(named.compat))
+    changed = _changed(file, data, settings)
+    found += changed.findings
+    if changed.rewrites:
+        data = changed.text.encode("utf-8", "surrogateescape")
+        record = FileConversion(file.relative, "converted", digest(data), changed.rewrites, found)
+        return Written(record, data, set(changed.compat))
     if data == raw:
         return _as_it_was(file, "copied", raw, findings=found)
     return Written(FileConversion(file.relative, "copied", digest(data), (), found), data, set())
 
 
-def _renamed(file: ProjectFile, data: bytes, settings: Settings) -> RenamedText:
+def _changed(file: ProjectFile, data: bytes, settings: Settings) -> ChangedText:
     """With the names that a configuration holds for code to import, where the project's code does that, and with launchers of MindSpore's."""
     if is_shell(file) and len(data) <= LARGEST_CONFIGURATION:
         return with_launchers(file.relative, data.decode("utf-8", "surrogateescape"))
     if not settings.texts.helpers or not is_configuration(file) or len(data) > LARGEST_CONFIGURATION:
-        return RenamedText("")
+        return ChangedText("")
     text = data.decode("utf-8", "surrogateescape")
     return renamed(file.relative, text, settings.texts.helpers, chosen_rules(settings, framework().name))
 

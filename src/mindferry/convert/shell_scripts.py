@@ -8,7 +8,7 @@ from .. import findings
 from ..apis import framework
 from ..artifacts import Finding, Rewrite
 from ..layout import ProjectFile
-from .names_in_text import RenamedText
+from .plain_texts import ChangedText, Places
 
 SUFFIXES = frozenset(".sh .bash .zsh .slurm .sbatch .pbs .mk".split())
 NAMES = frozenset({"Makefile", "makefile", "GNUmakefile"})
@@ -19,7 +19,7 @@ _LAUNCHER = re.compile(
 _OTHER = re.compile(rf"(?<![\w./-])(?:accelerate{GAP}launch|deepspeed|horovodrun)(?![\w.-])")
 _OPTION = re.compile(rf"{GAP}(--?[\w-]+)(?:=|{GAP})?")
 _VALUE = re.compile(r"(?:\"[^\"\n]*\"|'[^'\n]*'|\$\([^)\n]*\)|[^\s\\;&|])+")
-FLAGS = frozenset({"standalone", "use_env", "no_python"})
+FLAGS = frozenset({"standalone", "use_env"})
 NUMBERS = frozenset({"nproc_per_node", "nnodes"})
 KEPT = frozenset({"master_addr", "master_port", "node_rank"})
 LOGS = "--log_dir=msrun_log --join=True"
@@ -30,15 +30,15 @@ def is_shell(file: ProjectFile) -> bool:
     return file.path.suffix in SUFFIXES or file.path.name in NAMES
 
 
-def with_launchers(path: str, text: str) -> RenamedText:
+def with_launchers(path: str, text: str) -> ChangedText:
     """The script with msrun in the place of torch's launchers."""
-    pieces, last = [], 0
+    places, pieces, last = Places(text, "#"), [], 0
     rewrites: list[Rewrite] = []
     found: list[Finding] = []
     for match in _LAUNCHER.finditer(text):
-        if match.start() < last or _is_comment(text, match.start()):
+        if match.start() < last or places.is_in_comment(match.start()):
             continue
-        line, column = _position(text, match.start())
+        line, column = places.position(match.start())
         made = _launched(text, match.end())
         if made is None:
             found.append(_finding(path, line, column, match[0].split()[-1]))
@@ -48,9 +48,9 @@ def with_launchers(path: str, text: str) -> RenamedText:
         last = end
         rewrites.append(Rewrite(line, column, framework().name, text[match.start() : end], command))
     for match in _OTHER.finditer(text):
-        if not _is_comment(text, match.start()):
-            found.append(_finding(path, *_position(text, match.start()), match[0]))
-    return RenamedText("".join((*pieces, text[last:])), frozenset(), tuple(rewrites), tuple(found))
+        if not places.is_in_comment(match.start()):
+            found.append(_finding(path, *places.position(match.start()), match[0]))
+    return ChangedText("".join((*pieces, text[last:])), frozenset(), tuple(rewrites), tuple(found))
 
 
 def _launched(text: str, place: int) -> tuple[str, int] | None:
@@ -58,7 +58,7 @@ def _launched(text: str, place: int) -> tuple[str, int] | None:
     given: dict[str, str] = {}
     while (option := _OPTION.match(text, place)) is not None:
         name = option[1].lstrip("-").replace("-", "_")
-        if name in FLAGS - {"no_python"}:
+        if name in FLAGS:
             place = option.start() + len(option[0].rstrip(" \t\r\n\\="))
             continue
         value = _VALUE.match(text, option.end())
@@ -77,14 +77,6 @@ def _launched(text: str, place: int) -> tuple[str, int] | None:
 
 def _bare(number: str) -> str:
     return number.strip('"${}')
-
-
-def _is_comment(text: str, place: int) -> bool:
-    return re.search(r"(?:^|\s)#", text[text.rfind("\n", 0, place) + 1 : place]) is not None
-
-
-def _position(text: str, place: int) -> tuple[int, int]:
-    return text.count("\n", 0, place) + 1, place - (text.rfind("\n", 0, place) + 1) + 1
 
 
 def _finding(path: str, line: int, column: int, name: str) -> Finding:

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 from mindferry import convert_project, convert_source
+from mindferry.apis import table
+from mindferry.convert.names_in_text import renamed
 
 LAYERS = {
     "layers": [
@@ -138,6 +140,15 @@ def test_names_in_a_package_are_found_through_the_package(tmp_path: Path) -> Non
     assert "class Adam" in (output / "pkg" / "ms_compat.py").read_text()
     assert not (output / "ms_compat.py").exists()
     assert all(each.path != "config.yaml" for each in result.findings if each.code == "MF901")
+
+
+def test_json_has_no_comments_and_one_long_line_is_read_once() -> None:
+    text = "[" + ", ".join(['{"use # 1": "torch.optim.AdamW"}'] * 20_000) + "]"
+    made = renamed("config.json", text, "ms_compat", table())
+    assert made.text == text.replace("torch.optim", "ms_compat") and len(made.rewrites) == 20_000
+    assert (made.rewrites[1].line, made.rewrites[1].column) == (1, text.index("torch", 40) + 1)
+    assert renamed("config.yaml", "a: b  # torch.optim.AdamW\n", "ms_compat", table()).rewrites == ()
+    assert renamed("config.ini", "; torch.optim.AdamW\n", "ms_compat", table()).rewrites == ()
 
 
 def test_what_a_text_from_elsewhere_names_is_said() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ... import findings
 from ..facts import Facts
@@ -31,17 +31,19 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield from _rename(facts, text)
 
 
+def _modules(facts: Facts) -> dict[str, str]:
+    """What the file imports of torch's, by the names that it gives them."""
+    names = facts.reading.scope.names.items()
+    return {name: kind.qual for name, kind in names if kind.kind == "ref" and facts.framework.is_own(kind.qual)}
+
+
 def _evaluate(facts: Facts, call: ast.Call) -> Iterator[Change]:
     """With a table of what the text may name: no name of torch's is left in the file that runs it."""
-    modules = {
-        name: kind.qual
-        for name, kind in facts.reading.scope.names.items()
-        if kind.kind == "ref" and facts.framework.is_own(kind.qual)
-    }
+    modules = facts.derived(_modules)
     if not modules:
         return
     patterns = built_names.patterns(facts, call.args[0])
-    words, is_sure = _named(facts, modules, patterns)
+    words, is_sure = _named(facts, patterns)
     targets = {word: target for word, api in words.items() if (target := target_of(api, facts.rules))}
     helpers = facts.settings.texts.helpers
     if helpers:  # texts name these as they stand in a configuration by then
@@ -70,24 +72,32 @@ def _evaluate(facts: Facts, call: ast.Call) -> Iterator[Change]:
     yield facts.record(call, facts.framework.name, facts.source.text(call), "ms_compat.evaluate(…)")
 
 
-def _named(facts: Facts, modules: dict[str, str], patterns: set[str] | None) -> tuple[dict[str, str], bool]:
+def _named(facts: Facts, patterns: set[str] | None) -> tuple[dict[str, str], bool]:
     """(what a text may name, as it spells it, with torch's own name; whether that is all)."""
+    modules = facts.derived(_modules)
     found = {name: qual for name, qual in modules.items() if facts.rules.get(qual) is not None}
     if patterns is None:
-        texts, is_sure = [*facts.settings.texts.words, *_mentioned(facts)], True
-    else:
-        texts, is_sure = [each for each in patterns if built_names.HOLE not in each], True
-        for each in patterns - set(texts):
-            more, is_whole = _filled(facts, modules, each)
-            found |= more
-            is_sure = is_sure and is_whole
-    for alias, qual in modules.items():
-        for text in texts:
-            for match in re.finditer(rf"(?<![\w.]){re.escape(alias)}((?:\.\w+)+)", text):
-                api = f"{qual}{match[1]}"
-                if facts.rules.get(api) is not None:
-                    found[f"{alias}{match[1]}"] = api
-    return found, is_sure
+        return found | facts.derived(_in_all_texts), True
+    is_sure, texts = True, [each for each in patterns if built_names.HOLE not in each]
+    for each in patterns - set(texts):
+        more, is_whole = _filled(facts, modules, each)
+        found |= more
+        is_sure = is_sure and is_whole
+    return found | _in_texts(facts, texts), is_sure
+
+
+def _in_all_texts(facts: Facts) -> dict[str, str]:
+    """Of the project's texts and the file's: looked through once, for all that is evaluated here."""
+    return _in_texts(facts, [*facts.settings.texts.words, *_mentioned(facts)])
+
+
+def _in_texts(facts: Facts, texts: Iterable[str]) -> dict[str, str]:
+    modules = facts.derived(_modules)
+    aliases = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, modules))})((?:\.\w+)+)")
+    found = {
+        f"{match[1]}{match[2]}": f"{modules[match[1]]}{match[2]}" for text in texts for match in aliases.finditer(text)
+    }
+    return {word: api for word, api in found.items() if facts.rules.get(api) is not None}
 
 
 def _filled(facts: Facts, modules: dict[str, str], pattern: str) -> tuple[dict[str, str], bool]:

@@ -112,9 +112,7 @@ def _index(facts: Facts, node: ast.Subscript) -> Iterator[Change]:
             return
     if home and isinstance(node.ctx, ast.Load):
         called = facts.parents.get(node)
-        if (
-            isinstance(called, ast.Call) and called.func is node
-        ):  # a call of what is chosen, and of nothing in the module's __dict__
+        if isinstance(called, ast.Call) and called.func is node:  # what is chosen is called, not the __dict__
             yield claim(called)
         yield from _choose(facts, node, home, node.slice, node.value)
 

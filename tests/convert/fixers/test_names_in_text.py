@@ -157,5 +157,6 @@ def test_what_a_text_from_elsewhere_names_is_said() -> None:
     assert [(each.code, each.severity) for each in elsewhere.findings] == [("MF102", "note")]
     chosen = convert_source(f'{head}def f(name):\n    return eval("nn." + name)\n')
     assert [(each.code, each.severity) for each in chosen.findings] == [("MF102", "warning")]
-    without = convert_source(f'{head}def f(x):\n    return eval("torch.quantize_per_channel(x)")\n')
-    assert [each.severity for each in without.findings] in (["error"], [])
+    for lacking in ("torch.nested.nested_tensor([x])", "torch.no_such_function(x)"):
+        without = convert_source(f'{head}def f(x):\n    return eval("{lacking}")\n')
+        assert [(each.code, each.severity) for each in without.findings] == [("MF102", "error")]

@@ -87,8 +87,9 @@ def _named(facts: Facts, patterns: set[str] | None) -> tuple[dict[str, str], boo
 
 
 def _in_all_texts(facts: Facts) -> dict[str, str]:
-    """Of the project's texts and the file's: looked through once, for all that is evaluated here."""
-    return _in_texts(facts, [*facts.settings.texts.words, *_mentioned(facts)])
+    """Of the project's texts and the file's: looked through once, for all that is evaluated here. Not all of them is code."""
+    found = _in_texts(facts, [*facts.settings.texts.words, *_mentioned(facts)])
+    return {word: api for word, api in found.items() if facts.rules.get(api) is not None}
 
 
 def _in_texts(facts: Facts, texts: Iterable[str]) -> dict[str, str]:
@@ -97,7 +98,9 @@ def _in_texts(facts: Facts, texts: Iterable[str]) -> dict[str, str]:
     found = {
         f"{match[1]}{match[2]}": f"{modules[match[1]]}{match[2]}" for text in texts for match in aliases.finditer(text)
     }
-    return {word: api for word, api in found.items() if facts.rules.get(api) is not None}
+    return {
+        word: api for word, api in found.items() if facts.rules.get(api) is not None or not facts.rules.is_module(api)
+    }
 
 
 def _filled(facts: Facts, modules: dict[str, str], pattern: str) -> tuple[dict[str, str], bool]:

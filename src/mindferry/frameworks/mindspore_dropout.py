@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -33,16 +34,17 @@ def multiply(input: Tensor, values: Any, path: str, wrong: Problem) -> Tensor:
     return input * mask
 
 
-def other_unit(name: str, drawn: int, size: int) -> str:
-    """What is wrong if a layer of this name drops whole channels and the reference single elements, or the reverse."""
-    is_by_channel, was_by_channel = name[-2:].lower() in ("1d", "2d", "3d"), drawn < size
-    if is_by_channel == was_by_channel or (is_by_channel and drawn == size and size == 1):
+def other_unit(name: str, drawn: int, shape: tuple[int, ...]) -> str:
+    """What is wrong if a layer of this name drops whole channels and the reference single elements, or the reverse.
+
+    Where each channel is a single element, as in (batch, features) or after pooling to 1 × 1, both are the same.
+    """
+    is_by_channel, was_by_channel = name[-2:].lower() in ("1d", "2d", "3d"), drawn < math.prod(shape)
+    if is_by_channel == was_by_channel or (is_by_channel and math.prod(shape[2:]) == 1):
         return ""
-    return (
-        "drops whole channels, the reference single elements"
-        if is_by_channel
-        else ("drops single elements, the reference whole channels")
-    )
+    if is_by_channel:
+        return "drops whole channels, the reference single elements"
+    return "drops single elements, the reference whole channels"
 
 
 def is_dropout(cell: Cell) -> bool:

@@ -74,7 +74,7 @@ def shared_randomness(
         values, expected = found
         if rate is not None and abs(rate - expected) > 1e-6:
             wrong(path, f"drops {rate:g} of its input, not {expected:g}")
-        if problem := other_unit(name, values.size, input.size):
+        if problem := other_unit(name, values.size, tuple(input.shape)):
             wrong(path, problem)
         return multiply(input, values, path, wrong)
 

@@ -49,6 +49,7 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.writing),
         sorted(symbols.clearing),
         sorted(symbols.plain),
+        sorted(symbols.array_names),
         symbols.selections.as_row(),
         symbols.ported,
         symbols.served,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from .array_numbers import array_names
 from .call_results import iterated
 from .clearing_functions import clearing_functions
 from .expressions import Expressions
@@ -101,6 +102,7 @@ def read(
     symbols.clearing |= clearing_functions(source, symbols.clearing)
     symbols.plain -= {name for node, name in reader.owners.items() if isinstance(node, ast.ClassDef)}
     symbols.plain |= plain_classes(reading)
+    symbols.array_names |= array_names(reading)
     note_selections(reading)
     symbols.draws_host_numbers = symbols.draws_host_numbers or reader.names.draws_host_numbers
     symbols.differentiates_arguments |= reader.names.differentiates_arguments

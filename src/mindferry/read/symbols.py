@@ -166,6 +166,7 @@ class Symbols:
     writing: set[str] = field(default_factory=set)  # functions that change an argument in place
     clearing: set[str] = field(default_factory=set)  # names of functions that clear gradients
     plain: set[str] = field(default_factory=set)  # classes that run no network
+    array_names: set[str] = field(default_factory=set)  # of numbers and arrays of numpy's or pandas'
     seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
     selections: Selections = field(default_factory=Selections)  # tensors that may hold nothing
     beside: frozenset[str] = frozenset()  # modules that a file which uses the framework imports
@@ -208,6 +209,7 @@ class Symbols:
             set(self.writing),
             set(self.clearing),
             set(self.plain),
+            set(self.array_names),
             self.seen,
             self.selections.copy(),
             self.beside,

@@ -21,9 +21,7 @@ def plan(facts: Facts) -> Iterator[Change]:
         if is_certain or ((kind.is_tensor or kind.kind == "unknown") and _is_plain(node.value)):
             owner = "" if is_certain else f", {facts.source.text(node.value)}"
             for part in _parts(node):
-                if isinstance(part, ast.Slice):
-                    yield from _number(facts, part)
-                elif _is_numpy(facts, part):
+                if not isinstance(part, ast.Slice) and _is_numpy(facts, part):
                     yield from _wrap(facts, part, owner)
 
 
@@ -70,16 +68,6 @@ def _wrap(facts: Facts, part: ast.expr, owner: str) -> Iterator[Change]:
     yield InsertBefore(part, lambda texts: f"{texts.name('compat.as_index')}(")
     yield InsertAfter(part, f"{owner})")
     yield facts.record(part, "index of numpy's", facts.source.text(part), lambda texts: texts.of(part))
-
-
-def _number(facts: Facts, part: ast.Slice) -> Iterator[Change]:
-    """`x[:, start:end]`, where the ends are numpy's numbers: a Python number means the same to everything."""
-    for each in _ends(part):
-        if facts.reading.type(each).kind == "ndarray":
-            yield InsertBefore(each, "int(")
-            yield InsertAfter(each, ")")
-            text = facts.source.text(each)
-            yield facts.record(each, "end of a slice", text, f"int({text})")
 
 
 def _ends(part: ast.Slice) -> list[ast.expr]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from ...read.types import Type
+from ...read.array_numbers import is_of_arrays, looks_like_array_number
 from ...read.uses import Use
 from ..facts import Facts
 from ..plan import Change, InsertAfter, InsertBefore
@@ -14,16 +15,38 @@ SIZES = frozenset(
     "groups num_groups num_channels d_model nhead embed_dim num_heads dim_feedforward in1_features in2_features".split()
 )
 
+# These may be tuples, too: only a number that is known to be numpy's becomes Python's.
+NUMBERS_OR_TUPLES = frozenset("normalized_shape kernel_size stride padding dilation output_size num_parameters".split())
+
 
 def plan(facts: Facts) -> Iterator[Change]:
-    if b"numpy" not in facts.source.data:
+    names = facts.reading.symbols.array_names
+    if not names and not facts.source.mentions("numpy"):
         return
     for call in facts.calls_for(Use.NETWORK_PART):
-        for given in facts.options_given(call, SIZES):
-            if _is_numpy(facts.reading.type(given)):
-                yield InsertBefore(given, "int(")
-                yield InsertAfter(given, ")")
+        known = [each for each in facts.options_given(call, SIZES | NUMBERS_OR_TUPLES) if _is_known(facts, each)]
+        guessed = [each for each in facts.options_given(call, SIZES) if _may_be_of_arrays(facts, each, names)]
+        for given in (*known, *guessed):
+            yield InsertBefore(given, "int(")
+            yield InsertAfter(given, ")")
 
 
-def _is_numpy(kind: Type) -> bool:
-    return kind.kind == "ndarray" or (kind.kind == "foreign" and kind.qual.startswith("numpy"))
+def _is_known(facts: Facts, size: ast.expr) -> bool:
+    return is_of_arrays(facts.reading.type(size))
+
+
+def _may_be_of_arrays(facts: Facts, size: ast.expr, names: set[str]) -> bool:
+    is_open = facts.reading.type(size).kind == "unknown"
+    return is_open and looks_like_array_number(size, names | _given_arrays(facts, size))
+
+
+def _given_arrays(facts: Facts, node: ast.AST) -> set[str]:
+    """Parameters of the function around it that some call gives such a value."""
+    function = facts.enclosing(node, ast.FunctionDef)
+    if not isinstance(function, ast.FunctionDef):
+        return set()
+    given = facts.reading.symbols.arguments.get(facts.reading.owners.get(function, ""), {})
+    names: dict[int | str, str] = dict(
+        enumerate(each.arg for each in (*function.args.posonlyargs, *function.args.args))
+    )
+    return {names.get(place, str(place)) for place, kinds in given.items() if any(map(is_of_arrays, kinds))}

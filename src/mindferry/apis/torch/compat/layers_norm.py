@@ -270,7 +270,7 @@ class LayerNorm(nn.LayerNorm):
     """mindspore.nn.LayerNorm with torch's arguments: any number of axes, with or without scale and shift."""
 
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None):
-        shape = tuple(normalized_shape) if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
+        shape = tuple(normalized_shape) if isinstance(normalized_shape, (tuple, list)) else (int(normalized_shape),)
         super().__init__(shape, epsilon=float(eps), dtype=dtype or ms.float32)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         self.gamma.requires_grad = bool(elementwise_affine)

@@ -2,6 +2,7 @@
 
 import ast
 
+from ....read.array_numbers import is_of_arrays
 from ... import Case, rule
 from ..._call import Call
 
@@ -110,9 +111,16 @@ def _random(api: str, target: str, helper: str) -> None:
     def random(call: Call) -> None:
         is_complex = any(word in call.text("dtype") for word in ("complex", "cfloat", "cdouble"))
         if _are_numbers(call) and not call.has("generator"):
-            _replace(call, f"{helper}_complex" if is_complex else target, *(call.of(each) for each in call.node.args))
+            _replace(
+                call, f"{helper}_complex" if is_complex else target, *(_size(call, each) for each in call.node.args)
+            )
         else:
             call.use_like()
+
+
+def _size(call: Call, given: ast.expr) -> str:
+    """MindSpore's random functions take no integers of numpy's."""
+    return f"int({call.of(given)})" if is_of_arrays(call.reading.type(given)) else call.of(given)
 
 
 _random("torch.randn", "mindspore.ops.randn", "compat.randn")

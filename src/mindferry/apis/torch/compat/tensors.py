@@ -17,6 +17,18 @@ def overwrite(x, value):
         x[...] = value
 
 
+def write_whole(x, value):
+    """x[:] = value. Written so, a parameter would become a view, which optimizers leave as it is."""
+    if isinstance(x, ms.Parameter):
+        value = value.astype(x.dtype) if isinstance(value, ms.Tensor) else ms.Tensor(value, x.dtype)
+        value = in_shape_of(x, value)
+        ops.assign(x, value if value.shape == x.shape else value.broadcast_to(x.shape))
+    elif isinstance(x, list):
+        x[:] = value
+    else:
+        x[...] = value
+
+
 def write_through(x, value):
     """Write into the memory that a tensor shares with its views; x[...] = value would give x other memory."""
     if isinstance(x, ms.Parameter):

@@ -23,8 +23,8 @@ def write_whole(x, value):
         value = value.astype(x.dtype) if isinstance(value, ms.Tensor) else ms.Tensor(value, x.dtype)
         value = in_shape_of(x, value)
         ops.assign(x, value if value.shape == x.shape else value.broadcast_to(x.shape))
-    elif isinstance(x, list):
-        x[:] = value
+    elif getattr(x, "ndim", 1):  # a list has none
+        x[:] = value  # views see it; x[...] = value would give a tensor other memory
     else:
         x[...] = value
 

@@ -389,8 +389,9 @@ MF908 = Code(
 MF909 = Code(
     "MF909",
     Severity.WARNING,
-    "A launcher of torch's in a shell script",
-    "A shell script or a Makefile starts the program by torchrun, accelerate or deepspeed, with options that msrun does not have.",
+    "A launcher of torch's in a shell script or a command",
+    "A shell script or a Makefile starts the program by torchrun, accelerate or deepspeed, with options that msrun does not have; or "
+    "the code itself does so, by `os.system` or `subprocess`.",
     "Start the program with msrun, which comes with MindSpore, or by `mindferry launch`.",
 )
 

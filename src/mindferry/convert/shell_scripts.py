@@ -53,6 +53,12 @@ def with_launchers(path: str, text: str) -> ChangedText:
     return ChangedText("".join((*pieces, text[last:])), frozenset(), tuple(rewrites), tuple(found))
 
 
+def launcher_in(command: str) -> str:
+    """The launcher that a command starts; '' for another program."""
+    found = _LAUNCHER.search(command) or _OTHER.search(command)
+    return " ".join(found[0].split()) if found is not None else ""
+
+
 def _launched(text: str, place: int) -> tuple[str, int] | None:
     """(msrun with its options, where the script's name begins to follow); None where an option has no counterpart."""
     given: dict[str, str] = {}

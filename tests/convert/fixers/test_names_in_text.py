@@ -160,3 +160,9 @@ def test_what_a_text_from_elsewhere_names_is_said() -> None:
     for lacking in ("torch.nested.nested_tensor([x])", "torch.no_such_function(x)"):
         without = convert_source(f'{head}def f(x):\n    return eval("{lacking}")\n')
         assert [(each.code, each.severity) for each in without.findings] == [("MF102", "error")]
+
+
+def test_statements_in_a_text_that_name_torch_are_a_finding() -> None:
+    source = 'import torch\nimport torch.nn as nn\n\nexec("layer = nn.Linear(2, 3)")\nexec("count = 1")\n'
+    found = convert_source(source).findings
+    assert [(each.code, each.line, each.severity) for each in found] == [("MF102", 4, "error")]

@@ -9,7 +9,7 @@ from ... import findings
 from ...read.framework import Role
 from ...read.uses import Use
 from ..facts import Facts
-from ..plan import Change, claim
+from ..plan import Change, ReplaceNode, claim
 from .bindings import Names
 from .make_leaf_parameters import is_leaf
 
@@ -20,7 +20,12 @@ def plan(facts: Facts) -> Iterator[Change]:
     for node in facts.source.of(ast.Attribute):
         if node.attr != "requires_grad" or not isinstance(node.ctx, ast.Load):
             continue
-        if facts.reading.type(node.value).is_tensor and _is_computed(facts, node.value):
+        backward = _differentiating_function(facts, node)
+        if backward is not None and _is_closure(facts, backward):
+            yield claim(node)
+            yield ReplaceNode(node, "True")  # an optimizer calls it to get gradients
+            yield facts.record(node, "requires_grad of a loss", facts.source.text(node), "True")
+        elif backward is not None or (facts.reading.type(node.value).is_tensor and _is_computed(facts, node.value)):
             yield claim(node)
             yield facts.found(
                 node,
@@ -28,6 +33,30 @@ def plan(facts: Facts) -> Iterator[Change]:
                 f"{facts.source.text(node)}: MindSpore differentiates functions, a computed tensor doesn't know whether it has a gradient",
                 "ask a parameter, or keep in a variable whether this is a training step",
             )
+
+
+def _differentiating_function(facts: Facts, node: ast.Attribute) -> ast.FunctionDef | None:
+    """The function around `loss.requires_grad` that also says `loss.backward()`."""
+    function = facts.enclosing(node, ast.FunctionDef, ast.Lambda)
+    asked = ast.dump(node.value)
+    if not isinstance(function, ast.FunctionDef) or not isinstance(node.value, ast.Name):
+        return None
+    for each in ast.walk(function):
+        match each:
+            case ast.Call(func=ast.Attribute(value=loss, attr="backward")) if ast.dump(loss) == asked:
+                return function
+    return None
+
+
+def _is_closure(facts: Facts, function: ast.FunctionDef) -> bool:
+    """`optimizer.step(closure)`."""
+    given = [call.args[0] for call in facts.source.of(ast.Call) if call.args and _method(call) == "step"]
+    names = {each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in given}
+    return function.name in names
+
+
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
 
 
 def _is_computed(facts: Facts, node: ast.expr) -> bool:

@@ -18,6 +18,7 @@ from . import built_names
 
 ADVICE = "name what the text may hold in the project, as a string or in a configuration, and convert again"
 ELSEWHERE = "eval() runs a text that comes from elsewhere: what it names of torch's is not converted"
+EXECUTED = "exec() runs a text that names what was torch's: statements in a text are not converted"
 HOLE = re.escape(built_names.HOLE)
 
 
@@ -26,6 +27,10 @@ def plan(facts: Facts) -> Iterator[Change]:
         for call in facts.source.calls_named("eval"):
             if isinstance(call.func, ast.Name) and not facts.stores("eval") and call.args:
                 yield from _evaluate(facts, call)
+    if facts.source.mentions("exec"):
+        for call in facts.source.calls_named("exec"):
+            if isinstance(call.func, ast.Name) and not facts.stores("exec") and call.args:
+                yield from _execute(facts, call)
     if facts.settings.texts.helpers:
         for text in facts.source.of(ast.Constant):
             yield from _rename(facts, text)
@@ -35,6 +40,17 @@ def _modules(facts: Facts) -> dict[str, str]:
     """What the file imports of torch's, by the names that it gives them."""
     names = facts.reading.scope.names.items()
     return {name: kind.qual for name, kind in names if kind.kind == "ref" and facts.framework.is_own(kind.qual)}
+
+
+def _execute(facts: Facts, call: ast.Call) -> Iterator[Change]:
+    """Statements in a text are not converted; those that name torch fail when they run."""
+    modules = facts.derived(_modules)
+    patterns = built_names.patterns(facts, call.args[0])
+    named = {word for text in patterns or () for word in re.findall(r"[A-Za-z_]\w*", text)}
+    if named & {*modules, facts.framework.name}:
+        yield facts.found(call, findings.MF102, EXECUTED, "write the statements as code, and convert again", "error")
+    elif patterns is None and modules:
+        yield facts.found(call, findings.MF102, ELSEWHERE.replace("eval()", "exec()"), ADVICE, "note")
 
 
 def _evaluate(facts: Facts, call: ast.Call) -> Iterator[Change]:

@@ -200,7 +200,9 @@ def _asks_for_parts(nodes: Nodes, loads: set[ast.expr]) -> bool:
     names = {_last_word(each) for node in nodes[ast.Assign] if node.value in loads for each in node.targets} - {""}
     asked = [(node.value, node.slice) for node in nodes[ast.Subscript]]
     asked += [
-        (node.func.value, node.args[0]) for node in nodes[ast.Call] if _last_word(node.func) == "get" and node.args
+        (node.func.value, node.args[0])
+        for node in nodes[ast.Call]
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args
     ]
     return any(
         isinstance(key, ast.Constant) and isinstance(key.value, str) and "." not in key.value

@@ -17,6 +17,18 @@ def overwrite(x, value):
         x[...] = value
 
 
+def write_whole(x, value):
+    """x[:] = value. Written so, a parameter would become a view, which optimizers leave as it is."""
+    if isinstance(x, ms.Parameter):
+        value = value.astype(x.dtype) if isinstance(value, ms.Tensor) else ms.Tensor(value, x.dtype)
+        value = in_shape_of(x, value)
+        ops.assign(x, value if value.shape == x.shape else value.broadcast_to(x.shape))
+    elif getattr(x, "ndim", 1):  # a list has none
+        x[:] = value  # views see it; x[...] = value would give a tensor other memory
+    else:
+        x[...] = value
+
+
 def write_through(x, value):
     """Write into the memory that a tensor shares with its views; x[...] = value would give x other memory."""
     if isinstance(x, ms.Parameter):

@@ -20,7 +20,7 @@ from mindferry.frameworks.process import Worker, WorkerError, settings
 
 from .imports import import_all, importable_files
 from .listed import Model, Project, Script
-from .models import FORWARD, GRADIENT
+from .models import FORWARD
 from .obtain import NotHad, needs, obtain
 
 SILENCE = 240.0  # seconds without a word from a model
@@ -174,7 +174,7 @@ def _model(model: Model, source: Path, output: Path, paths: list[str], findings:
             log = error.log if isinstance(error, WorkerError) else ""
             place = _place(log, output)
             return Outcome(model.code, "fails", _told(error), place, _is_named(_told(error), place, findings))
-    if result["forward"] <= FORWARD and result["gradient"] <= GRADIENT:
+    if result["forward"] <= FORWARD and result["gradient"] <= result["limit"]:
         return Outcome(model.code, "right", f"forward {result['forward']:.1e}, gradient {result['gradient']:.1e}")
     why = f"forward {result['forward']:.1e}" if not result["forward"] <= FORWARD else ""
     why = why or f"gradient {result['gradient']:.1e} of {result['worst']}"

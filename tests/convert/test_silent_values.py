@@ -178,6 +178,23 @@ def run():
     )
 
 
+def test_tensors_of_several_types_are_joined_wherever_the_list_comes_from(both: Both) -> None:
+    same(
+        both,
+        """
+def stacked(parts):
+    return torch.stack(parts)
+
+def run():
+    x = torch.from_numpy(X)
+    found = []
+    found.append(x)
+    found.append((x * 3).long())
+    return [stacked([x, x > 0]), torch.cat(found)]
+""",
+    )
+
+
 def test_methods_take_torchs_own_names_whatever_is_known_of_the_tensor(both: Both) -> None:
     same(
         both,

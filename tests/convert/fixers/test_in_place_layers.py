@@ -50,3 +50,21 @@ def test_a_layer_whose_input_is_read_again_works_in_place(body: str) -> None:
 def test_a_layer_whose_input_nobody_reads_again_is_plain(body: str) -> None:
     code = convert_source(NETWORK.format("\n".join(f"        {line}" for line in body.splitlines()))).code
     assert "in_place" not in code
+
+
+@pytest.mark.parametrize("value, expected", [("True", True), ("False", False)])
+def test_whether_a_layer_works_in_place_may_be_a_variable(value: str, expected: bool) -> None:
+    given = {
+        "nn.ReLU(inplace=True)": "nn.ReLU(inplace)",
+        "super().__init__()\n": f"super().__init__()\n        inplace = {value}\n",
+    }
+    text = NETWORK.format("        y = self.act(h)\n        return h - y")
+    for old, new in given.items():
+        text = text.replace(old, new)
+    names: dict[str, object] = {}
+    exec(convert_source(text).code, names)
+    network = names["Net"]()  # type: ignore[operator]
+    import mindspore as ms
+
+    found = network(ms.ops.randn(3, 4))
+    assert bool((found == 0).all()) == expected, "an input that became its own relu leaves nothing"

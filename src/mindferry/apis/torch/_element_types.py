@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ...read.infer import Reading
-from ...read.selections import assigned_values
+from ...read.selections import assigned_values, function_around
 
 CASTS = frozenset("float double half bfloat16 long int short byte char bool type type_as".split())
 TYPED = frozenset(
@@ -20,10 +20,35 @@ SAME_TYPE = frozenset(
 
 
 def may_differ_in_type(reading: Reading, tensors: ast.expr | None) -> bool:
-    """Whether one of the tensors is written with a type of its own: a cast, a comparison, counted places."""
-    parts = tensors.elts if isinstance(tensors, ast.List | ast.Tuple) else []
-    kinds = {_written_type(reading, part) for part in parts}
-    return len(kinds) > 1
+    """Whether one of the tensors is written with a type of its own: a cast, a comparison, counted places. Or they come from elsewhere."""
+    match tensors:
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return len({_written_type(reading, part) for part in parts}) > 1
+        case ast.Name():
+            if _is_given_to_plain_function(reading, tensors):
+                return True
+            return len({_written_type(reading, part) for part in _appended(reading, tensors)}) > 1
+    return False
+
+
+def _is_given_to_plain_function(reading: Reading, name: ast.Name) -> bool:
+    """An argument of a function that is no network's: a network's own features have one type, boxes and their labels don't."""
+    function = function_around(reading, name)
+    if not isinstance(function, ast.FunctionDef) or next(assigned_values(reading, name), None) is not None:
+        return False
+    arguments = {each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+    owner = reading.owners.get(function, "").rpartition(".")[0]
+    return name.id in arguments and not reading.symbols.is_module(owner)
+
+
+def _appended(reading: Reading, name: ast.Name) -> Iterator[ast.expr]:
+    """What the function around appends to the list."""
+    parents, function = reading.source.parents, function_around(reading, name)
+    for each in reading.source.named.get(name.id, ()):
+        match parents.get(parents.get(each, each)):
+            case ast.Call(func=ast.Attribute(value=owner, attr="append"), args=[part]) if owner is each:
+                if function_around(reading, each) is function:
+                    yield part
 
 
 def _written_type(reading: Reading, node: ast.expr, known: frozenset[str] = frozenset()) -> str:

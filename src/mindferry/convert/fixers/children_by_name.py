@@ -3,6 +3,7 @@
 `setattr(self, name, layer)`: MindSpore refuses "my head" as the beginning of a parameter's name. `setattr(parent, name, layer)` and
 `model.stem.conv = layer`, where nothing tells what the parent is: a SequentialCell has to be told what it runs from now on. Where
 several parents get a layer of one name (`for block in blocks: block.conv = layer`), its parameters need their owners' names.
+`del model.features.pool`: a SequentialCell would go on running the layer.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ...read.networks import is_named_like_network
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, ReplaceNode, ReplaceSpan, Texts, claim
 
@@ -25,7 +27,7 @@ def plan(facts: Facts) -> Iterator[Change]:
         match call:
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, name, value], keywords=[]):
                 is_odd = _is_module(facts, owner) and not _is_legal(name) and _may_be_module(facts, value)
-                if is_odd or _is_surgery(facts, owner, value):
+                if is_odd or _is_surgery(facts, owner, value) or _is_given_to_sequence(facts, owner, value):
                     yield AtEnd(partial(_hold, facts, call))
     given = [*_layers_given(facts)]
     owners: dict[str, set[str]] = {}
@@ -35,10 +37,42 @@ def plan(facts: Facts) -> Iterator[Change]:
         is_repeated = len(owners[target.attr]) > 1 or _is_of_loop(facts, target.value)
         is_known = _is_module(facts, target.value)
         if (is_known and is_repeated) or (
-            isinstance(target.value, ast.Attribute) and _is_surgery(facts, target.value, statement.value)
+            isinstance(target.value, ast.Attribute)
+            and (
+                _is_surgery(facts, target.value, statement.value)
+                or _is_given_to_sequence(facts, target.value, statement.value)
+            )
         ):
             yield claim(target)
             yield AtEnd(partial(_hold_attribute, facts, statement, target))
+    yield from _removals(facts)
+
+
+def _removals(facts: Facts) -> Iterator[Change]:
+    for call in facts.source.calls_named("delattr"):
+        match call:
+            case ast.Call(func=ast.Name(id="delattr"), args=[owner, _]) if _may_run_children(facts, owner):
+                yield AtEnd(partial(_let_go, facts, call))
+    for statement in facts.source.of(ast.Delete):
+        match statement:
+            case ast.Delete(targets=[ast.Attribute(value=owner) as target]) if _may_run_children(facts, owner):
+                yield claim(target)
+                yield AtEnd(partial(_let_go_attribute, facts, statement, target))
+
+
+def _is_given_to_sequence(facts: Facts, owner: ast.expr, value: ast.expr) -> bool:
+    return facts.uses.has(Use.NETWORK_LIST, facts.reading.type(owner).qual) and _may_be_module(facts, value)
+
+
+def _may_run_children(facts: Facts, owner: ast.expr) -> bool:
+    """A list of layers, or a part of a network that nothing is known of; a network's own children are named in its forward."""
+    kind = facts.reading.type(owner)
+    if kind.kind == "unknown":
+        return is_named_like_network(owner) or (
+            isinstance(owner, ast.Attribute | ast.Subscript) and facts.source.mentions(facts.framework.name)
+        )
+    is_own = isinstance(owner, ast.Name) and owner.id == "self"
+    return facts.uses.has(Use.NETWORK_LIST, kind.qual) or (_is_module(facts, owner) and not is_own)
 
 
 def _layers_given(facts: Facts) -> Iterator[tuple[ast.Assign, ast.Attribute]]:
@@ -100,6 +134,18 @@ def _hold(facts: Facts, call: ast.Call, texts: Texts) -> Iterator[Edit]:
     before = texts.of(call)
     yield ReplaceNode(call.func, texts.name("compat.hold"))
     yield facts.record(call, "setattr", before, texts.of(call))
+
+
+def _let_go(facts: Facts, call: ast.Call, texts: Texts) -> Iterator[Edit]:
+    before = texts.of(call)
+    yield ReplaceNode(call.func, texts.name("compat.let_go"))
+    yield facts.record(call, "delattr", before, texts.of(call))
+
+
+def _let_go_attribute(facts: Facts, statement: ast.Delete, target: ast.Attribute, texts: Texts) -> Iterator[Edit]:
+    before = facts.source.text(statement)
+    yield ReplaceNode(statement, f"{texts.name('compat.let_go')}({texts.of(target.value)}, '{target.attr}')")
+    yield facts.record(statement, "delattr", before, texts.of(statement))
 
 
 def _hold_attribute(facts: Facts, statement: ast.Assign, target: ast.Attribute, texts: Texts) -> Iterator[Edit]:

@@ -36,8 +36,9 @@ def plan(facts: Facts) -> Iterator[Change]:
         else [*(each for owner in networks for each in _of_class(facts, owner)), *_of_scripts(facts, frozenset(layers))]
     )
     for layer in found:
+        given = _given_in_place(facts, layer)
         yield InsertBefore(layer, lambda texts: f"{texts.name('compat.in_place')}(")
-        yield InsertAfter(layer, ")")
+        yield InsertAfter(layer, ")" if isinstance(given, ast.Constant) else f", {ast.unparse(given)})")
 
 
 def _in_place_layers(facts: Facts) -> list[ast.Call]:
@@ -161,12 +162,22 @@ def _keeps(node: ast.AST) -> bool:
 
 
 def _is_in_place(facts: Facts, call: ast.Call) -> bool:
+    match _given_in_place(facts, call):
+        case ast.Constant(value=value):
+            return value is True
+        case ast.Name() | ast.Attribute(value=ast.Name()):  # `inplace = True` above, or an argument: asked at run time
+            return True
+    return False
+
+
+def _given_in_place(facts: Facts, call: ast.Call) -> ast.expr:
+    """What the layer is given for `inplace`."""
     entry = facts.rules.get(facts.api(call.func))
     if entry is None or IN_PLACE not in entry.args or facts.is_use(Use.FUNCTIONAL, call.func):
-        return False
+        return ast.Constant(False)
     position = entry.args.index(IN_PLACE)
     given = [each.value for each in call.keywords if each.arg == IN_PLACE] or call.args[position : position + 1]
-    return any(isinstance(each, ast.Constant) and each.value is True for each in given)
+    return given[0] if given else ast.Constant(False)
 
 
 def _is_sequence(facts: Facts, call: ast.Call) -> bool:

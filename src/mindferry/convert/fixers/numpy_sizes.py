@@ -14,9 +14,11 @@ SIZES = frozenset(
     "in_features out_features in_channels out_channels num_features num_embeddings embedding_dim input_size hidden_size num_layers "
     "groups num_groups num_channels d_model nhead embed_dim num_heads dim_feedforward in1_features in2_features".split()
 )
-
-# These may be tuples, too: only a number that is known to be numpy's becomes Python's.
-NUMBERS_OR_TUPLES = frozenset("normalized_shape kernel_size stride padding dilation output_size num_parameters".split())
+# These may be tuples, too: only what numpy makes of a whole array becomes Python's.
+NUMBERS_OR_TUPLES = frozenset(
+    "normalized_shape kernel_size stride padding dilation output_padding output_size num_parameters".split()
+)
+OF_ONE_NUMBER = frozenset("prod sum max min ceil floor int64 int32 int_ round sqrt".split())
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -24,11 +26,25 @@ def plan(facts: Facts) -> Iterator[Change]:
     if not names and not facts.source.mentions("numpy"):
         return
     for call in facts.calls_for(Use.NETWORK_PART):
-        known = [each for each in facts.options_given(call, SIZES | NUMBERS_OR_TUPLES) if _is_known(facts, each)]
+        known = [each for each in facts.options_given(call, SIZES) if _is_known(facts, each)]
+        known += [each for each in facts.options_given(call, NUMBERS_OR_TUPLES) if _is_one_number(facts, each)]
         guessed = [each for each in facts.options_given(call, SIZES) if _may_be_of_arrays(facts, each, names)]
         for given in (*known, *guessed):
             yield InsertBefore(given, "int(")
             yield InsertAfter(given, ")")
+
+
+def _is_one_number(facts: Facts, size: ast.expr) -> bool:
+    """`np.prod(scales)`, `(np.prod(scales) - 1) // 2`: not an array with a number for each axis."""
+    match size:
+        case ast.BinOp(left=left, right=right):
+            parts = (left, right)
+            return _is_known(facts, size) and all(
+                isinstance(each, ast.Constant) or _is_one_number(facts, each) for each in parts
+            )
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return _is_known(facts, size) and name in OF_ONE_NUMBER
+    return False
 
 
 def _is_known(facts: Facts, size: ast.expr) -> bool:

@@ -27,7 +27,7 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield AtNode(node, partial(_rewrite, facts, node))
     for changed in facts.source.of(ast.AugAssign):
         is_plain = isinstance(changed.target, ast.Name | ast.Attribute) and isinstance(
-            changed.value, ast.Name | ast.Call
+            changed.value, ast.Name | ast.Call | ast.Attribute
         )
         are_tensors = all(facts.reading.type(each).is_tensor for each in (changed.target, changed.value))
         if is_plain and are_tensors and _may_be_double(facts, changed.value):
@@ -39,7 +39,22 @@ def _may_be_double(facts: Facts, node: ast.expr) -> bool:
     if isinstance(node, ast.Name):
         names = facts.derived(Names)
         return any(_makes_double(facts, each) for each in names.values(node))
+    if isinstance(node, ast.Attribute):
+        return node.attr in facts.derived(_double_attributes)
     return _makes_double(facts, node)
+
+
+def _double_attributes(facts: Facts) -> frozenset[str]:
+    """`self.scale = torch.tensor(2.0, dtype=torch.float64)`, `self.register_buffer("scale", …)`: by their names, whatever they are of."""
+    found = set()
+    for call in facts.calls_for(Use.FROM_NUMBER):
+        if _makes_double(facts, call):
+            match facts.parents.get(call):
+                case ast.Assign(targets=[ast.Attribute(attr=name)]):
+                    found.add(name)
+                case ast.Call(func=ast.Attribute(attr="register_buffer"), args=[ast.Constant(value=str(name)), *_]):
+                    found.add(name)
+    return frozenset(found)
 
 
 def _makes_double(facts: Facts, node: ast.expr) -> bool:

@@ -27,6 +27,13 @@ def hold(cell, name, child):
         cell.cell_list = list(cell._cells.values())
 
 
+def let_go(owner, name):
+    """`del owner.name`: a SequentialCell no longer runs that child."""
+    delattr(owner, name)
+    if isinstance(owner, nn.SequentialCell):
+        owner.cell_list = list(owner._cells.values())
+
+
 def add_module(cell, name, module):
     """torch.nn.Module.add_module."""
     hold(cell, name, module)
@@ -39,6 +46,11 @@ class Sequential(nn.SequentialCell):
         super().__setattr__(name, value)
         if isinstance(value, nn.Cell):
             self.cell_list = list(self._cells.values())  # name_cells() leaves out a layer that stands there twice
+
+    def __delattr__(self, name):
+        super().__delattr__(name)
+        if "cell_list" in self.__dict__:
+            self.cell_list = list(self._cells.values())
 
     def __getitem__(self, index):
         if not isinstance(index, slice):

@@ -235,8 +235,10 @@ def is_sparse(x):
     return getattr(x, "is_sparse", False) or isinstance(x, (ms.COOTensor, ms.CSRTensor))
 
 
-def in_place(layer):
+def in_place(layer, inplace=True):
     """A layer with inplace=True whose input is read again: the input gets what the layer makes of it. PyNative mode."""
+    if not inplace:
+        return layer
     compute = layer.construct
 
     def construct(x):

@@ -84,3 +84,9 @@ def looks_like_detaching(text: str) -> bool:
 def looks_like_mode(name: str) -> bool:
     """`mode`, `was_training`, `is_train`: a variable that says whether a network trains."""
     return _MODE.fullmatch(name) is not None
+
+
+def looks_like_instance(name: str, of: str) -> bool:
+    """Whether `self.loss_scaler` may be an object of `NativeScalerWithCount`: the last word of its name is in the class's."""
+    words = re.findall(r"[A-Za-z][a-z]+", name.rpartition(".")[2])
+    return bool(words) and words[-1].lower() in of.lower()

@@ -41,7 +41,10 @@ def plan(facts: Facts) -> Iterator[Change]:
         if each.step is not None
         for statement in (each.step, *each.idle, *(clip.statement for clip in each.clips))
     }
-    for statement in (*(own for each in found for own in (each.statement, *each.merged)), *plain):
+    for statement in (
+        *(own for each in found if each.handed is None for own in (each.statement, *each.merged)),
+        *plain,
+    ):
         assert isinstance(statement, ast.Expr | ast.Assign) and isinstance(statement.value, ast.Call)
         yield claim(statement.value, statement.value.func)
     yield from (claim_all(clip.parameters) for each in found if each.step is not None for clip in each.clips)

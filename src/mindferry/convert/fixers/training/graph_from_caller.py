@@ -180,7 +180,7 @@ def _passed_in(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, n
         position = names.index(name) - is_method if name in names else -1
         given = [key.value for key in call.keywords if key.arg == name]
         given += [call.args[position]] if 0 <= position < len(call.args) else []
-        if any(_brings_graph(facts, call, each) for each in given):
+        if any(brings_graph(facts, call, each) for each in given):
             return call.lineno
     return 0
 
@@ -196,7 +196,7 @@ def _is_method_of_another(facts: Facts, call: ast.Call, method: ast.AST) -> bool
     return known not in (kind.qual, *symbols.bases(kind.qual)) and kind.qual not in symbols.bases(known)
 
 
-def _brings_graph(facts: Facts, call: ast.Call, given: ast.expr) -> bool:
+def brings_graph(facts: Facts, call: ast.Call, given: ast.expr) -> bool:
     if facts.reading.type(given).kind in detach_no_grad_results.NUMBERS:
         return False
     if sources.carries(facts, given):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from .guesses import looks_like_instance, looks_like_loss
+from .guesses import looks_like_loss, may_be_instance
 from .source import Source
 from .walk import children_of
 
@@ -74,7 +74,7 @@ def called_with_losses(source: Source, known: Iterable[Differentiated]) -> set[s
     found = {each.function for each in known if source.calls_named(each.function)}
     classes = {each.function for each in known if each.is_of_objects}
     names = {called_name(call) for call in source.of(ast.Call)} if classes else set()
-    return found | {each for each in classes if any(looks_like_instance(name, each) for name in names)}
+    return found | {each for each in classes if any(may_be_instance(name, each) for name in names)}
 
 
 def carried_argument(function: ast.FunctionDef, value: ast.expr) -> Carried:

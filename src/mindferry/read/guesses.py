@@ -86,7 +86,7 @@ def looks_like_mode(name: str) -> bool:
     return _MODE.fullmatch(name) is not None
 
 
-def looks_like_instance(name: str, of: str) -> bool:
+def may_be_instance(name: str, of: str) -> bool:
     """Whether `self.loss_scaler` may be an object of `NativeScalerWithCount`: the last word of its name is in the class's."""
     words = re.findall(r"[A-Za-z][a-z]+", name.rpartition(".")[2])
     return bool(words) and words[-1].lower() in of.lower()

@@ -17,7 +17,7 @@ from ....read.differentiated_arguments import (
     carried_argument,
     given_argument,
 )
-from ....read.guesses import looks_like_instance
+from ....read.guesses import may_be_instance
 from ....read.uses import Use
 from ...facts import Facts
 from ...plan import AtEnd, Change, Edit, ReplaceNode, Texts, claim
@@ -106,7 +106,7 @@ def _calls_of_objects(facts: Facts, known: dict[str, list[Differentiated]]) -> I
             yield call
         elif kind.kind == "unknown" and isinstance(call.func, ast.Name | ast.Attribute):
             name = facts.source.text(call.func)
-            if any(looks_like_instance(name, each) for each in classes):
+            if any(may_be_instance(name, each) for each in classes):
                 yield call
 
 
@@ -126,7 +126,7 @@ def _answering(facts: Facts, call: ast.Call, known: dict[str, list[Differentiate
         case ast.Name(id=name) if name in known:
             return [each for each in known[name] if not each.owner]
     name = facts.source.text(call.func)
-    return [each for each in everything if each.is_of_objects and looks_like_instance(name, each.function)]
+    return [each for each in everything if each.is_of_objects and may_be_instance(name, each.function)]
 
 
 def taken(facts: Facts, called: Called) -> list[Change]:

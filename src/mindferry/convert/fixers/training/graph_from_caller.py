@@ -28,7 +28,8 @@ def begun_elsewhere(facts: Facts, loss: ast.expr, lifted: list[ast.stmt], scope:
     read = {name for part in (*lifted, loss) for name in flow.reads(part, with_gradient=True)}
     own = set().union(*(flow.writes(each) for each in lifted)) if lifted else set()
     owner = facts.enclosing(scope, ast.ClassDef)
-    wanted = {name for name in read - own if name.startswith("self.")}
+    called = {flow.key(node.func) for part in (*lifted, loss) for node in walk(part) if isinstance(node, ast.Call)}
+    wanted = {name for name in read - own - called if name.startswith("self.")}  # what is called is no tensor
     if owner is not None and wanted:
         left = _left_on_self(facts, owner, scope, wanted)
         for name in sorted(wanted & set(left)):

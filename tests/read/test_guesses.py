@@ -67,6 +67,7 @@ def test_the_name_of_an_expression_is_its_last(code: str, name: str) -> None:
         ("loss_scaler", "NativeScalerWithNorm", True),
         ("self.scaler", "Scaler", True),
         ("criterion", "Scaler", False),
+        ("self.scaler.scale", "Scaler", False),
         ("f", "F", False),
     ],
 )

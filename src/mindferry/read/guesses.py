@@ -87,6 +87,6 @@ def looks_like_mode(name: str) -> bool:
 
 
 def may_be_instance(name: str, of: str) -> bool:
-    """Whether `self.loss_scaler` may be an object of `NativeScalerWithCount`: the last word of its name is in the class's."""
-    words = re.findall(r"[A-Za-z][a-z]+", name.rpartition(".")[2])
-    return bool(words) and words[-1].lower() in of.lower()
+    """Whether `self.loss_scaler` may be an object of `NativeScalerWithCount`: the last word of its name is one of the class's."""
+    words, own = (re.findall(r"[A-Z]?[a-z]+", each) for each in (name.rpartition(".")[2], of))
+    return bool(words) and words[-1].lower() in {each.lower() for each in own}

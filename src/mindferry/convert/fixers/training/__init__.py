@@ -24,6 +24,7 @@ AFTER = (  # every fixer that writes at the end: what is lifted is taken as it i
     "parameter_names",
     "set_training_mode",
     "tensor_members_by_name",
+    "whole_slices",
     "written_copies",
     "written_places",
     "written_views",

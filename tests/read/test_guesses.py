@@ -59,3 +59,17 @@ def test_every_guess_is_tested() -> None:
 )
 def test_the_name_of_an_expression_is_its_last(code: str, name: str) -> None:
     assert guesses.name_of(ast.parse(code, mode="eval").body) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "of", "expected"),
+    [
+        ("loss_scaler", "NativeScalerWithNorm", True),
+        ("self.scaler", "Scaler", True),
+        ("criterion", "Scaler", False),
+        ("self.scaler.scale", "Scaler", False),
+        ("f", "F", False),
+    ],
+)
+def test_an_object_is_named_like_its_class(name: str, of: str, expected: bool) -> None:
+    assert guesses.may_be_instance(name, of) == expected

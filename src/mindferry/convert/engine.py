@@ -386,14 +386,11 @@ def _is_proven(receiver: ast.expr | None, context: Context) -> bool:
 
 
 def _unknown(node: ast.AST, api: str, context: Context, severity: str = "error") -> None:
-    context.find(
-        node,
-        findings.MF100,
-        f"{api} has no rule",
-        f"convert it by hand, or add a rule: `mindferry rules new {api}`",
-        severity,
-        api,
-    )
+    advice = f"convert it by hand, or add a rule: `mindferry rules new {api}`"
+    if context.rules.framework.uses.has(Use.READY_MODEL, api):
+        library = api.partition(".")[0]
+        advice = f"convert with --with {library}, which brings the network along"
+    context.find(node, findings.MF100, f"{api} has no rule", advice, severity, api)
 
 
 def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from ..apis import Table
 from ..artifacts import Finding
 from ..findings import Code
+from ..read.differentiated_arguments import called_with_losses
 from ..read.framework import Framework
 from ..read.infer import Reading
 from ..read.source import Source
@@ -47,6 +48,11 @@ class Facts:
     @cached_property
     def uses(self) -> Uses:
         return self.reading.symbols.framework.uses
+
+    @cached_property
+    def hands_losses_on(self) -> bool:
+        """Whether the file calls functions of the project's that differentiate what they are given."""
+        return bool(called_with_losses(self.source, self.reading.symbols.differentiated))
 
     def derived(self, compute: Callable[[Any], T]) -> T:
         """What a function makes of these facts, computed once however often it is asked for."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+from dataclasses import astuple
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -48,6 +49,8 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.unsure),
         sorted(symbols.writing),
         sorted(symbols.clearing),
+        sorted(map(astuple, symbols.differentiated)),
+        sorted(symbols.called_with_losses),
         sorted(symbols.plain),
         sorted(symbols.array_names),
         symbols.selections.as_row(),

@@ -84,3 +84,9 @@ def looks_like_detaching(text: str) -> bool:
 def looks_like_mode(name: str) -> bool:
     """`mode`, `was_training`, `is_train`: a variable that says whether a network trains."""
     return _MODE.fullmatch(name) is not None
+
+
+def may_be_instance(name: str, of: str) -> bool:
+    """Whether `self.loss_scaler` may be an object of `NativeScalerWithCount`: the last word of its name is one of the class's."""
+    words, own = (re.findall(r"[A-Z]?[a-z]+", each) for each in (name.rpartition(".")[2], of))
+    return bool(words) and words[-1].lower() in {each.lower() for each in own}

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from .array_numbers import array_names
 from .call_results import iterated
 from .clearing_functions import clearing_functions
+from .differentiated_arguments import called_with_losses, differentiated_arguments
 from .expressions import Expressions
 from .framework import Role
 from .guesses import looks_like_class, looks_like_network
@@ -100,6 +101,8 @@ def read(
     symbols.unsure |= unsure_parameters(reading)
     symbols.writing |= writing_functions(reading)
     symbols.clearing |= clearing_functions(source, symbols.clearing)
+    symbols.differentiated |= differentiated_arguments(source, reader.owners, symbols.differentiated)
+    symbols.called_with_losses |= called_with_losses(source, symbols.differentiated)
     symbols.plain -= {name for node, name in reader.owners.items() if isinstance(node, ast.ClassDef)}
     symbols.plain |= plain_classes(reading)
     symbols.array_names |= array_names(reading)

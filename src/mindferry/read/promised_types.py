@@ -6,6 +6,7 @@ import ast
 
 from .symbols import Symbols
 from .types import BOOL, FLOAT, INT, NDARRAY, NONE, STR, TENSOR, UNKNOWN, Type, instance, join, list_of, tuple_of
+from .uses import Use
 
 _PLAIN = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
 
@@ -42,4 +43,5 @@ def promised(node: ast.expr, kind: Type, types: dict[ast.AST, Type], symbols: Sy
         return NDARRAY
     if qual.startswith("builtins."):
         return _PLAIN.get(qual[9:], Type(qual[9:]) if qual[9:] in ("list", "tuple", "dict", "set") else UNKNOWN)
-    return instance(qual) if qual in symbols.classes or qual.startswith(f"{symbols.framework.name}.") else UNKNOWN
+    is_own = qual.startswith(f"{symbols.framework.name}.") and not symbols.framework.uses.has(Use.OF_PYTHON, qual)
+    return instance(qual) if qual in symbols.classes or is_own else UNKNOWN

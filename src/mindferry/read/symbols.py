@@ -6,6 +6,7 @@ from collections.abc import ItemsView, Iterable, Iterator, Mapping, MutableMappi
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from .differentiated_arguments import Differentiated
 from .framework import Framework, Role
 from .guesses import looks_like_network
 from .observed import ObservedTypes
@@ -165,6 +166,8 @@ class Symbols:
     unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
     writing: set[str] = field(default_factory=set)  # functions that change an argument in place
     clearing: set[str] = field(default_factory=set)  # names of functions that clear gradients
+    differentiated: set[Differentiated] = field(default_factory=set)  # arguments that functions differentiate
+    called_with_losses: set[str] = field(default_factory=set)  # functions of these that some file calls
     plain: set[str] = field(default_factory=set)  # classes that run no network
     array_names: set[str] = field(default_factory=set)  # of numbers and arrays of numpy's or pandas'
     seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
@@ -208,6 +211,8 @@ class Symbols:
             set(self.unsure),
             set(self.writing),
             set(self.clearing),
+            set(self.differentiated),
+            set(self.called_with_losses),
             set(self.plain),
             set(self.array_names),
             self.seen,

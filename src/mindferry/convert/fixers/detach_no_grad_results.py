@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from ...read.differentiated_arguments import called_name
 from ...read.framework import Role
 from ...read.guesses import looks_like_loader
 from ...read.uses import Use
@@ -44,6 +45,8 @@ class _Parts:
         self._facts = facts
         self._loads: dict[ast.AST, Counter[str]] = {}
         self._trains: dict[ast.AST, bool] = {}
+        self._may_train = facts.source.mentions("backward") or facts.hands_losses_on
+        self._handed = frozenset(each.function for each in facts.reading.symbols.differentiated)
         self._drives: dict[ast.AST, bool] = {}
 
     def loads(self, part: ast.AST) -> Counter[str]:
@@ -54,7 +57,7 @@ class _Parts:
 
     def trains(self, part: ast.AST) -> bool:
         if part not in self._trains:
-            self._trains[part] = self._facts.source.mentions("backward") and trains(part)
+            self._trains[part] = self._may_train and trains(part, self._handed)
         return self._trains[part]
 
     def is_driver(self, function: ast.AST) -> bool:
@@ -168,8 +171,13 @@ def _works_on_graph(facts: Facts, node: ast.With, scope: ast.AST) -> bool:
     return False
 
 
-def trains(node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Attribute) and each.attr in ("backward", "manual_backward") for each in walk(node))
+def trains(node: ast.AST, handed: frozenset[str] = frozenset()) -> bool:
+    """Whether it takes a loss's gradients, or hands it to one of the functions that do."""
+    return any(
+        (isinstance(each, ast.Attribute) and each.attr in ("backward", "manual_backward"))
+        or (isinstance(each, ast.Call) and called_name(each) in handed)
+        for each in walk(node)
+    )
 
 
 def _is_driver(facts: Facts, function: ast.AST) -> bool:

@@ -105,7 +105,8 @@ def _write_item(facts: Facts, statement: ast.stmt, item: ast.Subscript, texts: T
 def _is_concerned(facts: Facts) -> bool:
     """Whether the file marks tensors and takes gradients of a loss, which are kept where they belong."""
     has_words = b"requires_grad" in facts.source.data or facts.source.mentions("Parameter")
-    return has_words and not facts.source.members.keys().isdisjoint(("grad", "backward"))
+    takes_gradients = not facts.source.members.keys().isdisjoint(("grad", "backward")) or facts.hands_losses_on
+    return has_words and takes_gradients
 
 
 def _made_elsewhere(facts: Facts) -> list[ast.Call]:

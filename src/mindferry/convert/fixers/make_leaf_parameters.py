@@ -176,7 +176,7 @@ def _find(facts: Facts) -> Leaves:
     found: Leaves = {}
     if b"requires_grad" not in facts.source.data and b"Parameter(" not in facts.source.data:
         return found
-    if facts.source.members.keys().isdisjoint(("grad", "backward", "manual_backward")):
+    if facts.source.members.keys().isdisjoint(("grad", "backward", "manual_backward")) and not facts.hands_losses_on:
         return found
     derived = {
         (_scope(facts, call), name.id)
@@ -224,7 +224,8 @@ def _is_trained_here(facts: Facts, call: ast.Call) -> bool:
 def _taking_gradients(facts: Facts) -> set[ast.AST]:
     """The functions in which, or in a function of which, a gradient is taken; the module too."""
     found: set[ast.AST] = set()
-    for node in facts.source.members.get("backward", ()):
+    calls = facts.source.calls_named(*(each.function for each in facts.reading.symbols.differentiated))
+    for node in (*facts.source.members.get("backward", ()), *calls):
         scope = _scope(facts, node)
         while scope not in found:
             found.add(scope)

@@ -37,6 +37,7 @@ HOMES = {
         "lr_scheduler",
     ),
     "numpy": ("import numpy as {0}", "np"),
+    "collections.abc": ("from collections import abc{as}", "abc"),
     "math": ("import math{as}", "math"),
     "functools": ("import functools{as}", "functools"),
     "os": ("import os{as}", "os"),

@@ -31,7 +31,15 @@ from .idle_bases import without_idle_bases
 from .inline_helpers import with_inlined
 
 # mindferry's own watched runs wrap these.
-WRAPPED = {"loss_and_gradients", "add_gradients", "value_and_gradients", "random_numbers", "backward", "prepare_cpu"}
+WRAPPED = {
+    "loss_and_gradients",
+    "carried_gradients",
+    "add_gradients",
+    "value_and_gradients",
+    "random_numbers",
+    "backward",
+    "prepare_cpu",
+}
 HOOKS = {
     "construct",
     "bprop",

@@ -1,6 +1,7 @@
 """torch.distributed: questions about the process group, collectives, and data-parallel networks."""
 
 import contextlib
+import itertools
 import os
 
 import mindspore as ms
@@ -9,6 +10,9 @@ from mindspore import Tensor, nn, ops
 from .tensors import overwrite
 
 AVERAGE = "avg"  # torch.distributed.ReduceOp.AVG
+WORLD = ms.communication.GlobalComm.WORLD_COMM_GROUP
+NO_MEMBER = "not a member"  # what a rank outside of a new group gets
+GROUP_NUMBERS = itertools.count()
 
 
 def is_communicating():
@@ -16,23 +20,79 @@ def is_communicating():
     return ms.communication.GlobalComm.INITED
 
 
-def wait_for_all():
+def wait_for_all(group=None):
     """torch.distributed.barrier: a sum that every rank has to contribute to (MindSpore's Barrier has no CPU kernel)."""
-    ops.AllReduce()(Tensor([0.0], ms.float32)).asnumpy()
+    all_reduce(Tensor([0.0], ms.float32), group=group).asnumpy()
 
 
-def all_reduce(tensor, op="sum"):
+def new_group(ranks=None, timeout=None, backend=None, pg_options=None, **options):
+    """torch.distributed.new_group: every rank calls it, and those in it get its name."""
+    if ranks is None:
+        return WORLD
+    name = f"group_{next(GROUP_NUMBERS)}"
+    if ms.communication.get_rank() not in ranks:
+        return NO_MEMBER
+    ms.communication.create_group(name, sorted(ranks))
+    return name
+
+
+def rank_in(group=None):
+    """torch.distributed.get_rank: -1 outside of the group."""
+    if group is None or group == WORLD:
+        return ms.communication.get_rank()
+    return -1 if group == NO_MEMBER else ms.communication.get_rank(group)
+
+
+def group_size(group=None):
+    """torch.distributed.get_world_size: -1 outside of the group."""
+    if group is None or group == WORLD:
+        return ms.communication.get_group_size()
+    return -1 if group == NO_MEMBER else ms.communication.get_group_size(group)
+
+
+def place_in(group, rank):
+    """torch.distributed.get_group_rank: the place of a rank among the group's."""
+    return rank if group is None or group == WORLD else ms.communication.get_group_rank_from_world_rank(rank, group)
+
+
+def rank_at(group, place):
+    """torch.distributed.get_global_rank, the reverse."""
+    return place if group is None or group == WORLD else ms.communication.get_world_rank_from_group_rank(group, place)
+
+
+def ranks_of(group=None):
+    """torch.distributed.get_process_group_ranks."""
+    if group is None or group == WORLD:
+        return list(range(ms.communication.get_group_size()))
+    return [] if group == NO_MEMBER else ms.communication.get_process_group_ranks(group)
+
+
+def all_reduce(tensor, op="sum", group=None):
     """torch.distributed.all_reduce, but what every rank gets is returned; `tensor` stays as it was."""
+    if group is not None and group == NO_MEMBER:
+        return tensor
     if op in ("sum", "avg") and tensor.dtype in (ms.float32, ms.float16):
-        total = ops.AllReduce()(tensor)
-        return total / ms.communication.get_group_size() if op == "avg" else total
-    rows = gather_rows(tensor)  # on a CPU, AllReduce has no other types and no other operations
+        total = ops.AllReduce()(tensor) if group is None else ops.AllReduce(group=group)(tensor)
+        return total / group_size(group) if op == "avg" else total
+    rows = gather_rows(tensor, group)  # on a CPU, AllReduce has no other types and no other operations
     reduced = {"sum": sum, "prod": multiply_all, "max": maximum_of_all, "min": minimum_of_all}[op](rows)
     return reduced.astype(tensor.dtype)
 
 
-def gather_rows(tensor):
+def gather_objects(value, group=None):
+    """Every rank's value, in a list."""
+    everyone = [None] * group_size(group)
+    if group is None or group == WORLD:
+        ms.mint.distributed.all_gather_object(everyone, value)
+    else:
+        ms.mint.distributed.all_gather_object(everyone, value, group)
+    return everyone
+
+
+def gather_rows(tensor, group=None):
     """Every rank's tensor, in a list; of any type and number of dimensions."""
+    if group is not None and group != WORLD:  # on a CPU, AllGather has no other group
+        return [Tensor(each, tensor.dtype) for each in gather_objects(tensor.asnumpy(), group)]
     sent = tensor if tensor.dtype in (ms.float32, ms.float64, ms.int32, ms.int64) else tensor.astype(ms.float32)
     rows = ops.AllGather()(sent.reshape(1, -1))
     return [rows[rank].reshape(tensor.shape).astype(tensor.dtype) for rank in range(ms.communication.get_group_size())]
@@ -59,70 +119,90 @@ def minimum_of_all(rows):
     return result
 
 
-def broadcast(tensor, src=0):
+def broadcast(tensor, src=0, group=None):
     """torch.distributed.broadcast, but what rank `src` holds is returned; `tensor` stays as it was."""
+    if group is not None and group == NO_MEMBER:
+        return tensor
+    if group is not None and group != WORLD:
+        return gather_rows(tensor, group)[place_in(group, src)]
     if tensor.dtype in (ms.float32, ms.float64, ms.int32, ms.int64):
         return ops.Broadcast(src)((tensor,))[0]
     return ops.Broadcast(src)((tensor.astype(ms.float32),))[0].astype(tensor.dtype)
 
 
-def all_gather(tensor_list, tensor):
+def all_gather(tensor_list, tensor, group=None):
     """torch.distributed.all_gather: fills the list with every rank's tensor."""
-    tensor_list[:] = gather_rows(tensor)
+    if group is None or group != NO_MEMBER:
+        tensor_list[:] = gather_rows(tensor, group)
 
 
-def gather_to(tensor, gather_list=None, dst=0):
+def gather_to(tensor, gather_list=None, dst=0, group=None):
     """torch.distributed.gather: fills rank `dst`'s list with every rank's tensor."""
-    rows = gather_rows(tensor)
-    if gather_list is not None:
+    if group is not None and group == NO_MEMBER:
+        return
+    rows = gather_rows(tensor, group)
+    if gather_list is not None and ms.communication.get_rank() == dst:
         gather_list[:] = rows
 
 
-def scatter_from(tensor, scatter_list=None, src=0):
+def scatter_from(tensor, scatter_list=None, src=0, group=None):
     """torch.distributed.scatter: rank `src`'s list, one tensor for each rank."""
-    size, rank = ms.communication.get_group_size(), ms.communication.get_rank()
-    rows = ops.stack(list(scatter_list)) if scatter_list else ops.zeros((size, *tensor.shape), tensor.dtype)
-    overwrite(tensor, broadcast(rows, src)[rank])
+    if group is not None and group == NO_MEMBER:
+        return
+    rows = (
+        ops.stack(list(scatter_list)) if scatter_list else ops.zeros((group_size(group), *tensor.shape), tensor.dtype)
+    )
+    overwrite(tensor, broadcast(rows, src, group)[rank_in(group)])
 
 
-def all_gather_into_tensor(output_tensor, input_tensor):
+def all_gather_into_tensor(output_tensor, input_tensor, group=None):
     """torch.distributed.all_gather_into_tensor: one after another, or stacked if the output has a dimension more."""
-    rows = gather_rows(input_tensor)
+    if group is not None and group == NO_MEMBER:
+        return
+    rows = gather_rows(input_tensor, group)
     stacked = output_tensor.ndim > input_tensor.ndim
     overwrite(output_tensor, ops.stack(rows) if stacked else ops.cat(rows))
 
 
-def reduce_scatter(output, input_list, op="sum"):
+def reduce_scatter(output, input_list, op="sum", group=None):
     """torch.distributed.reduce_scatter: every rank gets its own part of the reduction."""
-    overwrite(output, all_reduce(ops.stack(list(input_list)), op)[ms.communication.get_rank()])
+    if group is None or group != NO_MEMBER:
+        overwrite(output, all_reduce(ops.stack(list(input_list)), op, group)[rank_in(group)])
 
 
-def reduce_scatter_tensor(output, input, op="sum"):
+def reduce_scatter_tensor(output, input, op="sum", group=None):
     """torch.distributed.reduce_scatter_tensor."""
-    total = all_reduce(input, op).reshape((ms.communication.get_group_size(), *output.shape))
-    overwrite(output, total[ms.communication.get_rank()])
+    if group is None or group != NO_MEMBER:
+        total = all_reduce(input, op, group).reshape((group_size(group), *output.shape))
+        overwrite(output, total[rank_in(group)])
 
 
-def gather_object(obj, object_gather_list=None, dst=0):
+def all_gather_object(object_list, obj, group=None):
+    """torch.distributed.all_gather_object in a group: fills the list with every rank's object."""
+    if group is None or group != NO_MEMBER:
+        object_list[:] = gather_objects(obj, group)
+
+
+def gather_object(obj, object_gather_list=None, dst=0, group=None):
     """torch.distributed.gather_object: fills rank `dst`'s list with every rank's object."""
-    everyone = [None] * ms.communication.get_group_size()
-    ms.mint.distributed.all_gather_object(everyone, obj)
-    if object_gather_list is not None:
+    if group is not None and group == NO_MEMBER:
+        return
+    everyone = gather_objects(obj, group)
+    if object_gather_list is not None and ms.communication.get_rank() == dst:
         object_gather_list[:] = everyone
 
 
-def scatter_object_list(scatter_object_output_list, scatter_object_input_list=None, src=0):
+def scatter_object_list(scatter_object_output_list, scatter_object_input_list=None, src=0, group=None):
     """torch.distributed.scatter_object_list: every rank's object from rank `src`'s list."""
-    everyone = [None] * ms.communication.get_group_size()
-    ms.mint.distributed.all_gather_object(everyone, list(scatter_object_input_list or []))
-    scatter_object_output_list[0] = everyone[src][ms.communication.get_rank()]
+    if group is None or group != NO_MEMBER:
+        everyone = gather_objects(list(scatter_object_input_list or []), group)
+        scatter_object_output_list[0] = everyone[place_in(group, src)][rank_in(group)]
 
 
-def broadcast_object_list(object_list, src=0):
+def broadcast_object_list(object_list, src=0, group=None):
     """torch.distributed.broadcast_object_list: fills the list with rank `src`'s objects."""
-    everyone = [None] * ms.communication.get_group_size()
-    ms.mint.distributed.all_gather_object(everyone, list(object_list))
-    object_list[:] = everyone[src]
+    if group is None or group != NO_MEMBER:
+        object_list[:] = gather_objects(list(object_list), group)[place_in(group, src)]
 
 
 def run_as_rank(fn, args=(), nprocs=1):

@@ -97,6 +97,39 @@ def add_gradients(parameters, grads):
             parameter.grad = grad if known is None else known + grad
 
 
+def with_gradients(loss, parameters, grads):
+    """A loss that another function differentiates, together with its gradients; see take_gradients."""
+    if loss.size != 1:
+        raise ValueError(f"a loss is a single number, and this one has the shape {loss.shape}")
+    loss.brought = (parameters, grads)
+    return loss
+
+
+def take_gradients(loss, create_graph=False):
+    """loss.backward() of a loss that brings its gradients: adds them to each parameter's .grad."""
+    if create_graph:
+        raise NotImplementedError("these gradients keep no graph: MindSpore takes second derivatives of functions")
+    add_gradients(*brought_by(loss))
+
+
+def carried(loss, compute):
+    """What a function makes of such a loss, which brings the gradients of that."""
+    value, grads = carried_gradients(loss, compute)
+    return with_gradients(value, brought_by(loss)[0], grads)
+
+
+def carried_gradients(loss, compute):
+    """(what `compute` makes of the loss, the loss's gradients times the derivative of that)."""
+    value, rate = ms.value_and_grad(compute)(loss)
+    return value, tuple(None if grad is None else grad * rate for grad in brought_by(loss)[1])
+
+
+def brought_by(loss):
+    if not hasattr(loss, "brought"):
+        raise RuntimeError("this loss comes without gradients: where it is computed, take them by ms.value_and_grad")
+    return loss.brought
+
+
 def apply_gradients(optimizer):
     """optimizer.step(): update with the gradients that have been gathered."""
     if SHARES_GRADIENTS and hasattr(optimizer, "apply_if_due"):

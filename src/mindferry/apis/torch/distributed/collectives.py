@@ -4,20 +4,22 @@ from ... import Case, rule
 from ..._call import Call
 
 WHY = "needs several processes; tests/launch runs it with two"
-GROUPS = "groups of ranks are named in MindSpore"
-GROUPS_ADVICE = "mindspore.communication.create_group(name, ranks), then ops.AllReduce(group=name)"
 LATER = "async_op=True starts it and waits later"
 LATER_ADVICE = "leave async_op and wait() out: the result is there when the call returns"
 
 
 def settle(call: Call) -> None:
-    """The whole world, at once: what the helpers do."""
-    if call.literal("group") is not None and not call.text("group").endswith("WORLD_COMM_GROUP"):
-        call.leave(GROUPS, GROUPS_ADVICE)
-    elif call.literal("async_op", False) is not False:
+    """At once: what the helpers do. The whole world need not be named."""
+    if call.literal("async_op", False) is not False:
         call.leave(LATER, LATER_ADVICE)
-    else:
-        call.set(group=None, async_op=None)
+        return
+    call.set(async_op=None)
+    if is_world(call):
+        call.set(group=None)
+
+
+def is_world(call: Call) -> bool:
+    return call.literal("group") is None or call.text("group").endswith("WORLD_COMM_GROUP")
 
 
 WORLD = "mindspore.communication.GlobalComm.WORLD_COMM_GROUP"
@@ -32,6 +34,13 @@ rule(
         Case(
             "torch.distributed.all_reduce(x, op=torch.distributed.ReduceOp.MAX, async_op=False)",
             "ms_compat.all_reduce(x, op=ops.ReduceOp.MAX)",
+            inputs=("float32[2]",),
+            runs=False,
+            why=WHY,
+        ),
+        Case(
+            "torch.distributed.all_reduce(x, group=torch.distributed.new_group([0, 1]))",
+            "ms_compat.all_reduce(x, group=ms_compat.new_group([0, 1]))",
             inputs=("float32[2]",),
             runs=False,
             why=WHY,
@@ -88,11 +97,11 @@ def reduce(call: Call) -> None:
             call.set(op=call.text("op"))
 
 
-rule(
+@rule(
     "torch.distributed.all_gather_object",
     to="mindspore.mint.distributed.all_gather_object",
     args="object_list obj group",
-    only={"group": "None"},
+    like="compat.all_gather_object",
     cases=[
         Case(
             "torch.distributed.all_gather_object(parts, 3)",
@@ -100,14 +109,26 @@ rule(
             runs=False,
             why=WHY,
         ),
+        Case(
+            "torch.distributed.all_gather_object(parts, 3, group=torch.distributed.new_group([0, 1]))",
+            "ms_compat.all_gather_object(parts, 3, group=ms_compat.new_group([0, 1]))",
+            runs=False,
+            why=WHY,
+        ),
     ],
 )
+def all_gather_object(call: Call) -> None:
+    if is_world(call):
+        call.set(group=None)
+    else:
+        call.use_like()
+
+
 rule(
     "torch.distributed.broadcast_object_list",
     to="compat.broadcast_object_list",
     args="object_list src group device",
     drop="device",
-    only={"group": "None"},
     like="compat.broadcast_object_list",
     cases=[
         Case(

@@ -1,7 +1,7 @@
 """Collectives that hand out parts: gather, scatter, reduce_scatter. What torch writes into, the helpers write into."""
 
 from ... import Case, rule
-from .collectives import GROUPS, GROUPS_ADVICE, WHY, settle
+from .collectives import WHY, settle
 
 HOME = "torch.distributed."
 HELPERS = {"gather": "gather_to", "scatter": "scatter_from"}  # the plain names are those of tensor functions
@@ -33,19 +33,17 @@ rule(
     f"{HOME}monitored_barrier",
     to="compat.wait_for_all",
     args="group timeout wait_all_ranks",
-    drop="group timeout wait_all_ranks",
+    drop="timeout wait_all_ranks",
     like="compat.wait_for_all",
     cases=[Case(f"{HOME}monitored_barrier()", "ms_compat.wait_for_all()", runs=False, why=WHY)],
 )
-for _name in (
-    "new_group",
-    "new_subgroups",
-    "split_group",
-    "get_process_group_ranks",
-    "get_group_rank",
-    "get_global_rank",
-):
-    rule(f"{HOME}{_name}", missing=GROUPS, strategy="equivalent", advice=GROUPS_ADVICE)
+for _name in ("new_subgroups", "split_group"):
+    rule(
+        f"{HOME}{_name}",
+        missing="it makes groups by machines or by colours",
+        strategy="equivalent",
+        advice="call new_group(ranks) with the ranks of each group, on every rank, in the same order",
+    )
 for _name in ("send", "recv", "isend", "irecv", "batch_isend_irecv", "P2POp", "all_to_all", "all_to_all_single"):
     rule(
         f"{HOME}{_name}",

@@ -2,6 +2,7 @@
 
 from ... import Case, rule
 from ..._call import Call
+from .collectives import is_world
 
 WHY = "needs several processes"
 LAUNCH = "start it with `msrun --worker_num=N --local_worker_num=N train.py`; addresses and ranks come from there"
@@ -26,30 +27,66 @@ def init_process_group(call: Call) -> None:
     call.replace(f"{call.name('mindspore.communication.init')}()")
 
 
-@rule(
-    "torch.distributed.get_rank",
-    args="group",
-    cases=[
-        Case("torch.distributed.get_rank()", "communication.get_rank()", runs=False, why=WHY),
-    ],
-)
-def get_rank(call: Call) -> None:
-    if call.has("group"):
-        call.leave("groups of ranks are named in MindSpore", "create_group(name, ranks), then get_rank(name)")
-    call.use("mindspore.communication.get_rank")
+for _name, _whole, _helper in (("get_rank", "get_rank", "rank_in"), ("get_world_size", "get_group_size", "group_size")):
+
+    @rule(
+        f"torch.distributed.{_name}",
+        to=f"mindspore.communication.{_whole}",
+        args="group",
+        like=f"compat.{_helper}",
+        cases=[
+            Case(f"torch.distributed.{_name}()", f"communication.{_whole}()", runs=False, why=WHY),
+            Case(
+                f"torch.distributed.{_name}(torch.distributed.new_group([0, 1]))",
+                f"ms_compat.{_helper}(ms_compat.new_group([0, 1]))",
+                runs=False,
+                why=WHY,
+            ),
+        ],
+    )
+    def ask_group(call: Call) -> None:
+        if is_world(call):
+            call.set(group=None)
+        else:
+            call.use_like()
 
 
-@rule(
-    "torch.distributed.get_world_size",
-    args="group",
+rule(
+    "torch.distributed.new_group",
+    to="compat.new_group",
+    args="ranks timeout backend pg_options use_local_synchronization group_desc device_id",
+    drop="timeout backend pg_options use_local_synchronization group_desc device_id",
+    like="compat.new_group",
     cases=[
-        Case("torch.distributed.get_world_size()", "communication.get_group_size()", runs=False, why=WHY),
+        Case("torch.distributed.new_group([0, 1], backend='gloo')", "ms_compat.new_group([0, 1])", runs=False, why=WHY)
     ],
 )
-def get_world_size(call: Call) -> None:
-    if call.has("group"):
-        call.leave("groups of ranks are named in MindSpore", "create_group(name, ranks), then get_group_size(name)")
-    call.use("mindspore.communication.get_group_size")
+rule(
+    "torch.distributed.GroupMember.NON_GROUP_MEMBER",
+    to="compat.NO_MEMBER",
+    like="compat.NO_MEMBER",
+    cases=[
+        Case(
+            "torch.distributed.GroupMember.NON_GROUP_MEMBER",
+            "ms_compat.NO_MEMBER",
+            runs=False,
+            why="a name, not a number",
+        )
+    ],
+)
+for _name, _helper, _args, _given in (
+    ("get_process_group_ranks", "ranks_of", "group", "None"),
+    ("get_group_rank", "place_in", "group global_rank", "None, 1"),
+    ("get_global_rank", "rank_at", "group group_rank", "None, 1"),
+):
+    rule(
+        f"torch.distributed.{_name}",
+        to=f"compat.{_helper}",
+        args=_args,
+        rename={"global_rank": "rank", "group_rank": "place"},
+        like=f"compat.{_helper}",
+        cases=[Case(f"torch.distributed.{_name}({_given})", f"ms_compat.{_helper}({_given})", runs=False, why=WHY)],
+    )
 
 
 @rule(
@@ -101,6 +138,5 @@ rule(
     args="group async_op device_ids",
     drop="async_op device_ids",
     like="compat.wait_for_all",
-    only={"group": "None"},
     cases=[Case("torch.distributed.barrier()", "ms_compat.wait_for_all()", runs=False, why=WHY)],
 )

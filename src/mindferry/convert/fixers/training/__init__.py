@@ -24,6 +24,7 @@ AFTER = (  # every fixer that writes at the end: what is lifted is taken as it i
     "parameter_names",
     "set_training_mode",
     "tensor_members_by_name",
+    "whole_slices",
     "written_copies",
     "written_places",
     "written_views",
@@ -41,7 +42,10 @@ def plan(facts: Facts) -> Iterator[Change]:
         if each.step is not None
         for statement in (each.step, *each.idle, *(clip.statement for clip in each.clips))
     }
-    for statement in (*(own for each in found for own in (each.statement, *each.merged)), *plain):
+    for statement in (
+        *(own for each in found if each.handed is None for own in (each.statement, *each.merged)),
+        *plain,
+    ):
         assert isinstance(statement, ast.Expr | ast.Assign) and isinstance(statement.value, ast.Call)
         yield claim(statement.value, statement.value.func)
     yield from (claim_all(clip.parameters) for each in found if each.step is not None for clip in each.clips)

@@ -28,7 +28,8 @@ def begun_elsewhere(facts: Facts, loss: ast.expr, lifted: list[ast.stmt], scope:
     read = {name for part in (*lifted, loss) for name in flow.reads(part, with_gradient=True)}
     own = set().union(*(flow.writes(each) for each in lifted)) if lifted else set()
     owner = facts.enclosing(scope, ast.ClassDef)
-    wanted = {name for name in read - own if name.startswith("self.")}
+    called = {flow.key(node.func) for part in (*lifted, loss) for node in walk(part) if isinstance(node, ast.Call)}
+    wanted = {name for name in read - own - called if name.startswith("self.")}  # what is called is no tensor
     if owner is not None and wanted:
         left = _left_on_self(facts, owner, scope, wanted)
         for name in sorted(wanted & set(left)):
@@ -180,7 +181,7 @@ def _passed_in(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, n
         position = names.index(name) - is_method if name in names else -1
         given = [key.value for key in call.keywords if key.arg == name]
         given += [call.args[position]] if 0 <= position < len(call.args) else []
-        if any(_brings_graph(facts, call, each) for each in given):
+        if any(brings_graph(facts, call, each) for each in given):
             return call.lineno
     return 0
 
@@ -196,7 +197,7 @@ def _is_method_of_another(facts: Facts, call: ast.Call, method: ast.AST) -> bool
     return known not in (kind.qual, *symbols.bases(kind.qual)) and kind.qual not in symbols.bases(known)
 
 
-def _brings_graph(facts: Facts, call: ast.Call, given: ast.expr) -> bool:
+def brings_graph(facts: Facts, call: ast.Call, given: ast.expr) -> bool:
     if facts.reading.type(given).kind in detach_no_grad_results.NUMBERS:
         return False
     if sources.carries(facts, given):

@@ -9,6 +9,7 @@ import sys
 
 from ....read.guesses import looks_like_optimizer_wrapper
 from ....read.uses import Use
+from ....read.walk import children_of
 from ....read.walk import walk_again as walk
 from ...facts import Facts
 from ...free_names import FreeNames
@@ -371,13 +372,27 @@ def _inputs_and_outputs(facts: Facts, each: Backward) -> None:
     each.inputs = [name for name in earlier if name in own or (name in varying and name not in own_leaves)]
     state = set(each.inputs) & own if _in_loop(facts, each) else set()  # what the next iteration starts from
     written = flow.written_in_order(facts, each.lifted)
-    each.outputs = [name for name in written if name not in losses and (name in state or region.is_read(name, gone))]
+    beside = _read_beside_handed(facts, each) | state
+    each.outputs = [name for name in written if name not in losses and (name in beside or region.is_read(name, gone))]
     _bind(facts, each, set(written) & {*each.outputs, *losses})
 
 
 def _own_parts(each: Backward) -> set[ast.AST]:
     """The simple parts of what is lifted, and of the backward() itself."""
     return set(simple_parts([*each.lifted, each.statement, *each.merged]))
+
+
+def _read_beside_handed(facts: Facts, each: Backward) -> set[str]:
+    """What a statement reads beside the loss that it hands on: it stays where it is."""
+    if each.handed is None:
+        return set()
+    found: set[str] = set()
+    inner: ast.AST = each.handed
+    while inner is not each.statement:
+        outer = facts.parents[inner]
+        found |= {name for part in children_of(outer) if part is not inner for name in flow.reads(part)}
+        inner = outer
+    return found
 
 
 def _is_varying(facts: Facts, each: Backward, name: str) -> bool:
@@ -399,6 +414,7 @@ def _rebound(facts: Facts, each: Backward) -> dict[str, Rebound]:
         if facts.block_of(statement) is block and statement.lineno > each.place.lineno
     ]
     free, region, own = facts.derived(_free_names), facts.derived(Regions).of(each.scope), _own_parts(each)
+    handed = _read_beside_handed(facts, each) | ({flow.key(each.loss)} if each.handed is not None else set())
     found = {}
     for name in sorted({name for statement in inner for name in flow.writes(statement) if name.isidentifier()}):
         makers = [statement for statement in inner if name in flow.writes(statement)]
@@ -411,7 +427,7 @@ def _rebound(facts: Facts, each: Backward) -> dict[str, Rebound]:
             raise Refused(
                 f"{name} is read between the lines that bind it again, {makers[0].lineno} and {makers[-1].lineno}"
             )
-        is_read_later = region.count_readers(name, own) > len(between)
+        is_read_later = region.count_readers(name, own) > len(between) or name in handed
         before, after = (free.find(f"{name}_{word}") for word in ("before", "after"))
         found[name] = Rebound(makers[0], makers[-1], before, after if is_read_later else "")
     return found

@@ -43,7 +43,7 @@ def _steps_in(facts: Facts, parts: Iterable[ast.AST]) -> int:
 
 def _is_plain(facts: Facts, each: Backward, group: list[Backward]) -> bool:
     """One step of one optimizer right after it, with gradients cleared for it: none of another loss are among them."""
-    if each.directions or each.only is not None:
+    if each.directions or each.only is not None or each.handed is not None:
         return False
     later = each.block[facts.place_of(each.statement) + 1 :]
     step = next((s for s in later if isinstance(s, ast.Expr) and is_optimizer_method(facts, s.value, "step")), None)

@@ -62,8 +62,8 @@ def plan(facts: Facts, calls: list[Called]) -> Iterator[Change]:
     from .steps import advice_for
 
     for each in calls:
+        assert isinstance(each.statement, ast.Expr) and isinstance(each.statement.value, ast.Call)
         call = each.statement.value
-        assert isinstance(call, ast.Call)
         yield claim(call, call.func)
         if each.refusal:
             message = (

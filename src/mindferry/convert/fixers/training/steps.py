@@ -15,7 +15,7 @@ from ...facts import Facts
 from ...plan import Change, claim_all
 from ...refused import Refused
 from .. import detach_no_grad_results
-from . import flow, graph_across_iterations, graph_from_caller, record_steps, sources, ways_out
+from . import flow, graph_across_iterations, graph_from_caller, handed_losses, record_steps, sources, ways_out
 
 RECORD = (
     "; or convert with --record-graphs, and the step runs as it stands, by functions that MindSpore doesn't document"
@@ -60,7 +60,7 @@ class Clip:
 class Backward:
     """One backward() that can be lifted."""
 
-    statement: ast.Expr
+    statement: ast.stmt
     loss: ast.expr
     scope: ast.AST  # the function or module that it stands in
     block: list[ast.stmt]
@@ -71,8 +71,10 @@ class Backward:
     guards: list[tuple[ast.expr, bool]] = field(
         default_factory=list
     )  # conditions, and whether they must hold, for the backward()
+    handed: ast.expr | None = None  # the loss, where the statement hands it to a function that differentiates it
+    bound: str = ""  # what the loss is called then, if it has no name
     is_kept_later: bool = False  # gradients are taken at `place` but added up where the backward() stands
-    merged: list[ast.Expr] = field(default_factory=list)  # other backward() calls that this one stands for
+    merged: list[ast.stmt] = field(default_factory=list)  # other backward() calls that this one stands for
     others: list[ast.expr] = field(default_factory=list)  # their losses
     directions: dict[ast.expr, ast.expr] = field(default_factory=dict)  # loss -> g, for `y.backward(g)`
     only: ast.expr | None = None  # `backward(inputs=...)`: the parameters that get gradients
@@ -100,7 +102,7 @@ class Backward:
         name = self.result_name
         first = self.rebound[name].after if name in self.rebound else name
         later = [each.after for key, each in self.rebound.items() if key != name and each.after]
-        return [first or "_", *self.outputs, *later]
+        return [first or self.bound or "_", *self.outputs, *later]
 
     @property
     def returned(self) -> list[str]:
@@ -111,7 +113,8 @@ class Backward:
     @property
     def gone(self) -> list[ast.stmt]:
         """What the lifted function stands for, and what has no effect beside it."""
-        return [self.statement, *self.lifted, *self.merged, *self.cleared, *self.idle]
+        own = [self.statement] if self.handed is None else []
+        return [*own, *self.lifted, *self.merged, *self.cleared, *self.idle]
 
     @property
     def losses(self) -> list[ast.expr]:
@@ -123,9 +126,10 @@ class Backward:
 class Called:
     """A call of backward(), in whatever form, and what it is given by name."""
 
-    statement: ast.Expr
+    statement: ast.stmt
     loss: ast.expr
     call: ast.Call  # with the loss taken out of its arguments
+    is_handed: bool = False  # to another function, whose backward() it is
     given: dict[str, ast.expr] = field(default_factory=dict)
     refusal: str = ""  # why it can't be lifted
 
@@ -146,6 +150,8 @@ def find(facts: Facts) -> Steps:
 
     found: list[Backward] = []
     calls = {each.statement: each for each in _calls(facts)}
+    for handing, loss in handed_losses.losses(facts):
+        calls[handing] = Called(handing, loss, ast.Call(func=loss, args=[], keywords=[]), is_handed=True)
     for each in calls.values():
         try:
             found.append(_read(facts, each))
@@ -163,17 +169,20 @@ def find(facts: Facts) -> Steps:
                 )
             lifted.add(one)
         except Refused as reason:
-            for statement in (*one.merged, one.statement):
-                calls[statement].refusal = str(reason)
+            for own_statement in (*one.merged, one.statement):
+                calls[own_statement].refusal = str(reason)
     refused = [each for each in calls.values() if each.refusal]
     nested = record_steps.hold_derivatives(facts, (statement for one in lifted.all for statement in one.lifted))
-    is_recordable = (refused or nested) and record_steps.are_recordable(facts, list(calls.values()))
+    own = [each for each in calls.values() if not each.is_handed]
+    is_recordable = (refused or nested) and record_steps.are_recordable(facts, own)
     if is_recordable and facts.settings.record_graphs:
-        for each in calls.values() if nested else ():
+        for each in own if nested else ():
             each.refusal = each.refusal or "a gradient is taken inside of a loss, where MindSpore can't index a tensor"
-        return Steps(recorded=list(calls.values()))
+        return Steps(recorded=own)
     otherwise = RECORD if is_recordable else ""
-    return Steps(lifted.all, [], [change for each in refused for change in _refuse(facts, each, otherwise)])
+    planned = [handed_losses.passed_on(facts), handed_losses.unclear(facts)]
+    planned += [handed_losses.taken(facts, each) or _refuse(facts, each, otherwise) for each in refused]
+    return Steps(lifted.all, [], [change for changes in planned for change in changes])
 
 
 def _calls(facts: Facts) -> Iterator[Called]:
@@ -212,8 +221,10 @@ def advice_for(facts: Facts, called: Called) -> str:
 
 
 def _refuse(facts: Facts, called: Called, otherwise: str) -> list[Change]:
-    message, advice = f"this backward() was not lifted: {called.refusal}", advice_for(facts, called) + otherwise
-    return [claim_all(called.statement), facts.found(called.statement, findings.MF201, message, advice)]
+    what = "the loss that is handed on here" if called.is_handed else "this backward()"
+    message, advice = f"{what} was not lifted: {called.refusal}", advice_for(facts, called) + otherwise
+    kept = [] if called.is_handed else [claim_all(called.statement)]
+    return [*kept, facts.found(called.statement, findings.MF201, message, advice)]
 
 
 def _without_tensors(call: ast.Call) -> tuple[ast.expr, ast.Call] | None:
@@ -256,6 +267,8 @@ def _read(facts: Facts, called: Called) -> Backward:
     scope = function if function is not None else facts.source.tree
     block, before = facts.block_of(statement), flow.statements_before(facts, statement, scope)
     result = Backward(statement, loss, scope, block, [], statement, only=given.get("inputs"))
+    if called.is_handed:
+        result.handed, result.is_kept_later = loss, True
     if given.get("gradient") is not None or facts.is_use(Use.BACKWARD_FUNCTION, called.call.func):
         result.directions[loss] = given.get("gradient") or ast.Constant(None)
     chosen = flow.slice_of(facts, ways_out.segments(before), loss, facts.derived(sources.changed_by_callees))
@@ -361,6 +374,7 @@ def _merge(facts: Facts, found: list[Backward]) -> list[Backward]:
         last = result[-1] if result else None
         shares = last is not None and last.block is each.block and bool(set(last.lifted) & set(each.lifted))
         shares = shares and last is not None and last.only is None and each.only is None
+        shares = shares and last is not None and last.handed is None and each.handed is None
         if last is None or not shares or _updates_between(last, each):
             result.append(each)
             continue
@@ -381,11 +395,15 @@ def _updates_between(first: Backward, second: Backward) -> bool:
 def is_optimizer_method(facts: Facts, node: ast.AST, name: str) -> bool:
     match node:
         case ast.Call(func=ast.Attribute(attr=attr, value=receiver)) if attr == name:
-            kind = facts.reading.type(receiver)
-            if kind.kind == "instance":
-                return facts.reading.symbols.role(kind.qual) is Role.OPTIMIZER
-            return kind.kind in ("unknown", "method") and looks_like_optimizer(facts.source.text(receiver))
+            return is_optimizer(facts, receiver)
     return False
+
+
+def is_optimizer(facts: Facts, node: ast.expr) -> bool:
+    kind = facts.reading.type(node)
+    if kind.kind == "instance":
+        return facts.reading.symbols.role(kind.qual) is Role.OPTIMIZER
+    return kind.kind in ("unknown", "method") and looks_like_optimizer(facts.source.text(node))
 
 
 def clears(facts: Facts, node: ast.expr) -> bool:

@@ -12,7 +12,7 @@ from ..make_leaf_parameters import is_local
 from . import flow, optional_optimizers, sources
 from .draft import Draft
 from .looped_networks import as_given, is_looped
-from .steps import Backward, is_optimizer_method
+from .steps import Backward, is_optimizer, is_optimizer_method
 
 GUESS = "its parameters"
 
@@ -34,12 +34,13 @@ def trained_parameters(draft: Draft, each: Backward) -> str:
     if known is not None and (known or own):
         parts = [*known, *own]
     else:
-        near = _optimizers(draft, each, each.scope)
+        near = _handed_optimizers(draft, each) or _optimizers(draft, each, each.scope)
         is_stepped = bool(near) and _is_stepped(draft, each)
         called = sources.unknown_networks(draft, statements) if not is_stepped else []
         given = [as_given(draft, name, statements) for name in called]
         asked = [_asked(draft, [text for text in given if text])] if called and None not in given else []
-        parts = [*(asked or near or _optimizers(draft, each, draft.source.tree) or [GUESS]), *own]
+        of_file = _optimizers(draft, each, draft.source.tree) if each.handed is None else []
+        parts = [*(asked or near or of_file or [GUESS]), *own]
     if len(parts) == 1 and not own:
         return parts[0]
     return "[" + ", ".join(part if part in own else f"*{part}" for part in parts) + "]"
@@ -109,6 +110,16 @@ def _optimizers(draft: Draft, each: Backward, outermost: ast.AST) -> list[str]:
         if isinstance(optimizer, ast.Name) and optimizer.id == "optimizer"
     )
     return ["optimizer.parameters"] if is_known and is_sure else []
+
+
+def _handed_optimizers(draft: Draft, each: Backward) -> list[str]:
+    """Those that the function which differentiates the loss is given with it."""
+    if each.handed is None:
+        return []
+    outer = draft.parents[each.handed]
+    call = outer if isinstance(outer, ast.Call) else draft.parents[outer]
+    given = [*call.args, *(key.value for key in call.keywords)] if isinstance(call, ast.Call) else []
+    return [f"{draft.texts.of(one)}.parameters" for one in given if is_optimizer(draft, one)]
 
 
 def _is_stepped(draft: Draft, each: Backward) -> bool:

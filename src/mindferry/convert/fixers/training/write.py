@@ -52,6 +52,7 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
             lines += ["", *maker]
         elif each.is_kept_later:
             grads = names.take("grads")  # another one may wait in the same block
+            each.bound = names.take("loss") if each.handed is not None and not each.result_name else ""
             call, later = _kept_later(draft, each, forward, grads)
             lines += [""]
         else:
@@ -280,6 +281,8 @@ def _kept_later(draft: Draft, each: Backward, forward: str, grads: str) -> tuple
     parameters = trained_parameters(draft, each)
     arguments = "".join(f", {name}" for name in each.inputs)
     call = f"{_result(each)}, {grads} = {draft.texts.name('compat.loss_and_gradients')}({forward}, {parameters}{arguments})"
+    if each.handed is not None:
+        return call, f"{draft.texts.name('compat.with_gradients')}({each.targets[0]}, {parameters}, {grads})"
     return call, f"{draft.texts.name('compat.add_gradients')}({parameters}, {grads})"
 
 
@@ -314,7 +317,14 @@ def _replace(
     draft: Draft, each: Backward, call: str, later: str, retained: set[ast.stmt], places: set[ast.stmt]
 ) -> Iterator[Edit]:
     gone = [*each.lifted, *each.merged, *each.cleared]
-    if each.place is not each.statement:
+    if each.handed is not None:
+        yield ReplaceNode(each.handed, later)
+        if each.place is each.statement:
+            line_break = f"{draft.source.newline()}{indentation(draft, each.statement)}"
+            yield InsertBefore(each.statement, call + line_break)
+        else:
+            yield _put(draft, each.place, call)
+    elif each.place is not each.statement:
         yield _put(draft, each.place, call)
         if later:
             yield ReplaceNode(each.statement, later)

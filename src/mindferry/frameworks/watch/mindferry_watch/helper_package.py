@@ -34,4 +34,4 @@ def as_one_module(module: ModuleType) -> Any:
 
 def gradient_functions(helper: Any) -> list[str]:
     """Functions of an ms_compat that take a loss's gradients, which are added to the parameters afterwards."""
-    return [name for name in ("loss_and_gradients", "recorded_gradients") if hasattr(helper, name)]
+    return [name for name in ("loss_and_gradients", "carried_gradients", "recorded_gradients") if hasattr(helper, name)]

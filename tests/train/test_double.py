@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from mindferry.frameworks.process import Worker
 from mindferry.frameworks.requests import TrainRequest
-from mindferry.train.double import record_double
+from mindferry.train.double import ROUNDED, moved, record_double
 from mindferry.train.reference import record
 
 UNSEEDED = """
@@ -39,3 +40,11 @@ def test_numbers_that_nobody_seeds_are_those_of_the_first_run_which_stays_as_it_
         double = worker.ask(record_double, replace(request, has_optimizer=first.has_optimizer))
     assert (double.losses, double.why) == (pytest.approx([each.loss for each in first.steps], rel=1e-5), "")
     assert {each.name: each.read_bytes() for each in exchange.iterdir()} == left
+
+
+def test_weights_are_moved_by_what_another_framework_rounds_away(tmp_path: Path) -> None:
+    weights = torch.rand(50, 3) + 1
+    far = ((moved(weights, 1) - weights) / weights).abs()
+    assert 1e-7 < far.mean() < far.max() <= ROUNDED
+    assert moved(weights, 1).equal(moved(weights, 1)) and not moved(weights, 1).equal(moved(weights, 2))
+    assert moved(torch.arange(3), 1).equal(torch.arange(3))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..apis import framework
-from ..config import MODULE, NOTEBOOK, Train
+from ..config import CODE, MODULE, NOTEBOOK, Train
 from ..errors import MindferryError, brief
 from ..foreign import BROKEN, text_of, tree_of
 from ..frameworks.watch.mindferry_watch.written_values import MAPPINGS, RECORDS
@@ -51,12 +51,31 @@ def training_of(command: Sequence[str], steps: int, tolerance: float = 1e-3) -> 
         words = _without_launcher(words)
     elif is_python:
         words = words[1:]
-    while words and words[0].startswith("-") and words[0] != "-m":
+    while words and words[0].startswith("-") and words[0] not in ("-m", "-c"):
         words = words[2 if words[0] in ("-W", "-X") else 1 :]  # -u, -O, -W ignore
     if len(words) >= 2 and words[0] == "-m" and not _runs_others(words[1]):
         return Train(f"{MODULE}{words[1]}", tuple(words[2:]), steps, tolerance)
+    if len(words) >= 2 and words[0] == "-c":
+        return Train(f"{CODE}{words[1]}", tuple(words[2:]), steps, tolerance)
     is_script = bool(words) and (words[0].endswith(".py") or (is_python and "." not in Path(words[0]).name))
     return Train(words[0], tuple(words[1:]), steps, tolerance) if is_script else None
+
+
+def trained_by(observation: Observation) -> tuple[int, tuple[str, ...]] | None:
+    """The first command that trains, and the files that those before it made for it; None if they are no longer as it found them."""
+    number = next((index for index, run in enumerate(observation.runs) if run.losses), 0)
+    if len(observation.runs) > 1 and not observation.runs[number].losses:
+        return None
+    made = tuple(path for run in observation.runs[:number] for path in run.written)
+    kept = {path for run in observation.runs for path in run.written}
+    return (number, made) if not number or kept.issuperset(observation.written) else None
+
+
+def written_since(observation: Observation | None) -> tuple[str, ...]:
+    """What the commands left in the project and the one that trains did not find."""
+    found = trained_by(observation) if observation is not None else None
+    left = observation.written if observation is not None else ()
+    return tuple(path for path in left if found is None or path not in found[1])
 
 
 def notebook_of(words: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from ..read.uses import Use
 NOT_FACTORIES = {"main", "train", "run", "fit", "test", "evaluate", "cli"}
 LAUNCHERS = {"torchrun"}
 LEAVES = ("array", "plain", "other")
+SWITCHES = ("True", "False", "None")
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 PLAIN = (
     *(ast.Expression, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Name),
@@ -114,7 +115,8 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
         if not makers:
             missing.append(f"{network.name}: {_why_not(network, root)}")
             continue
-        inputs = _inputs(network, archive, folder / str(number))
+        first, *others = _ways(network) or [()]
+        inputs = _inputs(first, archive, folder / str(number))
         if inputs is None:
             missing.append(f"{network.name}: its inputs are not plain arrays")
             continue
@@ -122,6 +124,9 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
         spec, *around = (f"{_module(maker)}:{maker.text}" for maker in makers)
         if spec not in {each.model for each in found}:
             found.append(Comparable(network, spec, inputs, weights, tuple(around)))
+            for index, way in enumerate(others):
+                also = _inputs(way, archive, folder / str(number) / str(index))
+                found += [Comparable(network, spec, also, weights, tuple(around))] if also is not None else []
     return found, missing
 
 
@@ -224,21 +229,31 @@ def _module(maker: Maker) -> str:
     return maker.module if maker.module.replace(".", "/") == maker.file.removesuffix(".py") else dotted
 
 
-def _inputs(network: Network, archive: Path, folder: Path) -> tuple[str, ...] | None:
-    """A call's arguments as verify's inputs; None where one holds what is neither an array nor a plain value."""
-    if not network.inputs:
+def _ways(network: Network) -> list[tuple[Input, ...]]:
+    """The calls that were kept, by how the network was called: with a flag and without, with a state and before there is one."""
+    found: dict[str, list[Input]] = {}
+    for call in network.inputs:
+        given = [*enumerate(call.positional), *sorted(call.named.items())]
+        way = repr([(name, value.text if value.text in SWITCHES else "") for name, value in given])
+        found.setdefault(way, []).append(call)
+    return [tuple(calls) for calls in found.values()]
+
+
+def _inputs(calls: Sequence[Input], archive: Path, folder: Path) -> tuple[str, ...] | None:
+    """The arguments of one of the calls as verify's inputs; None where one holds what is neither an array nor a plain value."""
+    if not calls:
         return None
-    call = _telling_call(network, archive)
+    call = _telling_call(calls, archive)
     given = [("" if value.kind in LEAVES else f"*{index}", value) for index, value in enumerate(call.positional)]
     given += [(name, value) for name, value in call.named.items() if value.text != "None"]
     specs = [_spec(way, leaf, archive, folder) for name, value in given for way, leaf in _leaves(name, value)]
     return tuple(each for each in specs if each is not None) if None not in specs else None
 
 
-def _telling_call(network: Network, archive: Path) -> Input:
+def _telling_call(calls: Sequence[Input], archive: Path) -> Input:
     """The first call that was kept, unless a later one has numbers where it has zeros, as a state that begins at zero."""
-    zeros = [_zeros(call, archive) for call in network.inputs]
-    return network.inputs[zeros.index(min(zeros))]
+    zeros = [_zeros(call, archive) for call in calls]
+    return calls[zeros.index(min(zeros))]
 
 
 def _zeros(call: Input, archive: Path) -> int:

@@ -280,13 +280,13 @@ def flat(value: Any, place: str = "") -> dict[str, Any]:
 
 
 def to_numpy(value: Any) -> Any:
-    if hasattr(value, "asnumpy"):
+    if hasattr(type(value), "asnumpy"):
         return value.asnumpy()
-    if hasattr(value, "numpy") and not hasattr(value, "detach"):
+    if hasattr(type(value), "numpy") and not hasattr(type(value), "detach"):
         value = value.numpy()
     if getattr(getattr(value, "dtype", None), "kind", "") in ("O", "S"):  # words: TensorFlow has them as bytes
         return as_texts(value)
-    return value.detach().cpu().numpy() if hasattr(value, "detach") else value
+    return value.detach().cpu().numpy() if hasattr(type(value), "detach") else value
 
 
 def as_texts(values: Any) -> Any:

@@ -371,7 +371,7 @@ def _way(args: Any, kwargs: Any) -> str:
 
 
 def _shape(value: Any) -> Any:
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
+    if hasattr(type(value), "shape") and hasattr(type(value), "dtype"):
         return [getattr(value.dtype, "name", str(value.dtype)).removeprefix("torch."), list(value.shape)]
     if isinstance(value, list | tuple):
         return [_shape(each) for each in value[:16]]

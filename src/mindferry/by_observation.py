@@ -15,7 +15,7 @@ from .errors import OtherNetworkError
 from .files import complete_or_absent
 from .observation import Observation, load_observation
 from .observe.use import Comparable, comparables, training_of
-from .observe.verified import as_the_run_reached, joined
+from .observe.verified import as_the_run_reached, joined, reached_in_any_way
 
 OBSERVED = "observed.zip"
 
@@ -76,6 +76,7 @@ def verify_networks(converted: Path, observation: Observation, show: Show) -> Ne
                     raise
                 # What only the whole script can build, as with a global that its main part sets, is compared by training.
                 missing.append(f"{each.network.name}: the original can't build it outside of its script")
+    results = reached_in_any_way(compared, results)
     whole = joined(compared, results, missing, observation.uncalled)
     return NetworksCompared(whole, tuple(compared), (*missing, *observation.uncalled))
 

@@ -12,6 +12,7 @@ from .errors import MindferryError, brief
 
 NAME = "mindferry.toml"
 MODULE = "-m "  # before the name of a module that is run as `python -m` runs it
+CODE = "-c "  # before code that is run as `python -c` runs it
 NOTEBOOK = ".ipynb"
 
 
@@ -61,7 +62,8 @@ class Train:
     @property
     def command(self) -> list[str]:
         """As one would type it."""
-        words = ["-m", self.script.removeprefix(MODULE)] if self.script.startswith(MODULE) else [self.script]
+        start = next((each for each in (MODULE, CODE) if self.script.startswith(each)), "")
+        words = [start.strip(), self.script.removeprefix(start)] if start else [self.script]
         return ["python", *words, *self.args]
 
 

@@ -121,7 +121,7 @@ def migrate(
         outcomes.append(_run_stage(state, "observe", _observe))
         show(outcomes[0])
         state.observation = load_observation(state.archive)
-    state.config = _with_command(state.config, command, state.observation) if command is not None else state.config
+        state.config = _with_command(state, state.observation, command.steps)
     for name, run in _stages(state):
         outcome = _run_stage(state, name, run)
         outcomes.append(outcome)
@@ -166,15 +166,15 @@ def not_done(project: Path, output: Path) -> NotDone | None:
     return None
 
 
-def _with_command(config: Config, command: Command, observation: Observation | None = None) -> Config:
-    """The command stands in for a [train] section; of several, the first, if it trains: the others need what it writes."""
-    from .observe.run import split_commands
-    from .observe.use import training_of
+def _with_command(state: Migration, observation: Observation, steps: int) -> Config:
+    """The command stands in for a [train] section; of several, the first that trains, unless it finds another's checkpoint."""
+    from .observe.use import trained_by, training_of
+    from .weights.whole import is_torch_file
 
-    first, *others = split_commands(command.words)
-    if others and observation is not None and not observation.runs[0].losses:
-        return config
-    return replace(config, train=training_of(first, command.steps, config.train.tolerance) or config.train)
+    found, train = trained_by(observation), state.config.train
+    if found is None or any(is_torch_file(state.project / name) for name in found[1]):
+        return state.config
+    return replace(state.config, train=training_of(_words(state)[found[0]], steps, train.tolerance) or train)
 
 
 def _observe(state: Migration) -> tuple[Observation, bool, str]:
@@ -422,7 +422,7 @@ def _words(state: Migration) -> list[list[str]]:
 
 
 def _train(state: Migration) -> tuple[Curves, bool, str]:
-    from .observe.use import assignments
+    from .observe.use import assignments, written_since
     from .train import train_side_by_side
 
     with progress("train", 2 * state.config.train.steps) as advance:
@@ -431,13 +431,13 @@ def _train(state: Migration) -> tuple[Curves, bool, str]:
             state.config.train,
             weights=state.weights,
             stdin=state.stdin,
-            without=state.written,
+            without=written_since(state.observation),
             environment=dict(item for words in _words(state) for item in assignments(words).items()),
             advance=advance,
         )
     told = "; ".join(each for each in (curves.first_difference, *curves.gaps) if each)
     summary = f"{len(curves.reference)} steps, losses within {curves.worst:.2g}"
-    summary += f", its own float32 within {max(curves.drift):.2g} of float64" if curves.drift else ""
+    summary += f", the original's own within {max(curves.drift):.2g} after rounding" if curves.drift else ""
     return curves, curves.passed, f"{summary}; {told}" if told else summary
 
 

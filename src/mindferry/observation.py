@@ -151,6 +151,7 @@ class CommandRun:
     stdin: str = ""  # what it read from its standard input
     metrics: dict[str, str] = field(default_factory=dict)  # what it printed last of each: accuracy, mAP, ...
     peak_memory: int = 0  # bytes of the process that trains
+    written: tuple[str, ...] = ()  # files of the project that it made and no later command changed
 
 
 @dataclass(frozen=True, slots=True)

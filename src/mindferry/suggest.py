@@ -83,7 +83,7 @@ def suggest_model(project: Path, path: str, name: str) -> Suggestion:
     if made is not None:  # what the project's own script calls
         model, missing = made.spec, []
         given = {**given, **made.values(_names(start))} if made.function == name else given
-    inputs = _inputs(start, {**_defaults(start), **given})
+    inputs = _inputs(start, {**_defaults(start), **given}, _classes(project))
     return Suggestion(model, not missing, inputs or UNTOLD, bool(inputs) and UNTOLD not in inputs)
 
 
@@ -147,23 +147,35 @@ def _defaults(start: ast.FunctionDef | None) -> dict[str, object]:
     return {name: found[0] for name, value in pairs if (found := _literal(value)) is not None}
 
 
-def _inputs(start: ast.FunctionDef | None, known: dict[str, object]) -> str:
-    """What the first layer takes: Conv2d(3, …) a picture of three channels, Embedding(n, …) numbers below n."""
-    for call in _layers(start):
-        kind = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        first = call.args[0] if call.args else next((each.value for each in call.keywords if each.arg), None)
-        size = _size(first, known)
-        return INPUTS[kind].format(n=UNTOLD if size is None else size)
+def _classes(project: Path) -> dict[str, ast.ClassDef]:
+    nodes = (node for file in find_files(project, ()).python for node in _tree(file.path).body)
+    return {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
+
+
+def _inputs(start: ast.FunctionDef | None, known: dict[str, object], classes: dict[str, ast.ClassDef]) -> str:
+    """What the first layer takes: Conv2d(3, …) a picture of three channels, Embedding(n, …) numbers below n.
+
+    The first layer may be that of a block, which is one of `classes`; each of them is taken out when it is looked at."""
+    for kind, call in _calls(start):
+        if kind in INPUTS:
+            first = call.args[0] if call.args else next((each.value for each in call.keywords if each.arg), None)
+            size = _size(first, known)
+            return INPUTS[kind].format(n=UNTOLD if size is None else size)
+        if kind in classes:
+            block = _method(classes.pop(kind), "__init__")
+            values = [*zip(_names(block), call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
+            sizes = {name: size for name, node in values if name and (size := _size(node, known)) is not None}
+            inner = _inputs(block, {**_defaults(block), **sizes}, classes)
+            if inner:
+                return inner
     return ""
 
 
-def _layers(start: ast.FunctionDef | None) -> Iterator[ast.Call]:
-    """Calls of layers in __init__, in the order in which they are written."""
+def _calls(start: ast.FunctionDef | None) -> Iterator[tuple[str, ast.Call]]:
+    """What is called in __init__, by its last name, in the order in which it is written."""
     calls = [each for each in ast.walk(start) if isinstance(each, ast.Call)] if start else []
     for call in sorted(calls, key=lambda each: (each.lineno, each.col_offset)):
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if name in INPUTS:
-            yield call
+        yield call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", ""), call
 
 
 def _size(node: ast.expr | None, known: dict[str, object]) -> int | None:

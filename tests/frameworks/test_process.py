@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mindferry.errors import MindferryError
+from mindferry.frameworks.mirror import link_entries
 from mindferry.frameworks.process import Worker, WorkerError
 
 FUNCTIONS = """
@@ -172,3 +173,25 @@ def test_mindspore_gets_blocking_launches_and_a_convolution_that_is_not_slow(pro
     assert seen["GLOG_v"] == "4"
     if "avx512f" in Path("/proc/cpuinfo").read_text():
         assert "ONEDNN_MAX_CPU_ISA" in seen
+
+
+def test_a_folder_of_data_that_both_projects_have_holds_the_files_of_both(tmp_path: Path) -> None:
+    """The conversion took along what its user was given; what a command has made since lies in the reference alone."""
+    for name in (
+        "ours/made/pairs.txt",
+        "ours/pkg/a.py",
+        "theirs/made/pairs.txt",
+        "theirs/made/deep/vocab",
+        "theirs/pkg/b.txt",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    place = tmp_path / "place"
+    place.mkdir()
+    link_entries(tmp_path / "ours", place)
+    link_entries(tmp_path / "theirs", place, is_code_wanted=False)
+    assert (place / "made/pairs.txt").read_text() == "ours/made/pairs.txt"
+    assert (place / "made/deep/vocab").read_text() == "theirs/made/deep/vocab"
+    assert (place / "pkg").resolve() == tmp_path / "ours/pkg"  # a package stays where it is
+    (place / "made/new").write_text("written")
+    assert not (tmp_path / "ours/made/new").exists()

@@ -53,6 +53,33 @@ def test_verify_compares_the_networks_of_the_observed_run(tmp_path: Path) -> Non
     assert compared.exit_code == 0 and body["model"] == "train:Net(width=5)" and body["outcome"] == "same"
 
 
+def test_each_way_in_which_the_run_called_a_network_is_compared(tmp_path: Path) -> None:
+    """A flag that only evaluation gives: outputs and gradients of both ways, and no line is called unreached."""
+    project, out, seen = tmp_path / "project", tmp_path / "out", tmp_path / "seen.zip"
+    project.mkdir()
+    flagged = SCRIPT.replace("forward(self, x)", "forward(self, x, full=False)")
+    flagged = flagged.replace(
+        "return self.two(torch.tanh(self.one(x)))",
+        "h = torch.tanh(self.one(x))\n        return (self.two(h), h) if full else self.two(h)",
+    )
+    (project / "train.py").write_text(f"{flagged}    print(len(net(x, full=True)))\n")
+    found = observe(project, [["python", "train.py", "5"]], tmp_path / "scratch")
+    assert [len(each.inputs) for each in found.observation.networks] == [3]  # two calls, and one of another way
+    save_observation(found.observation, seen, found.parts)
+    assert CliRunner().invoke(cli, ["convert", str(project), "-o", str(out), "--observed", str(seen)]).exit_code == 0
+    assert json.loads(CliRunner().invoke(cli, ["verify", str(out), "--json"]).stdout)["outcome"] == "same"
+    text = (out / "train.py").read_text()
+    assert "(self.two(h), h) if full" in text
+    (out / "train.py").write_text(text.replace("(self.two(h), h) if full", "(self.two(h), h * 1.5) if full"))
+    assert json.loads(CliRunner().invoke(cli, ["verify", str(out), "--json"]).stdout)["outcome"] == "different"
+    (out / "train.py").write_text(
+        text.replace("(self.two(h), h) if full", "(self.two(h), mindspore.ops.stop_gradient(h)) if full").replace(
+            "import sys\n", "import sys\nimport mindspore\n"
+        )
+    )
+    assert json.loads(CliRunner().invoke(cli, ["verify", str(out), "--json"]).stdout)["outcome"] == "different"
+
+
 ADAPTED = """import torch
 from torch import nn
 

@@ -103,6 +103,22 @@ def test_the_call_is_the_one_that_the_project_writes(
     assert (told.model, told.inputs, told.is_complete) == (model, inputs, "…" not in model)
 
 
+def test_the_first_layer_may_be_that_of_a_block_of_the_project(tmp_path: Path) -> None:
+    (tmp_path / "block.py").write_text(
+        "from torch import nn\n\nclass Block(nn.Sequential):\n    def __init__(self, cin, cout=8):\n"
+        "        super().__init__(nn.Conv2d(cin, cout, 3), Block(cout))\n"
+    )
+    net = "from torch import nn\nfrom block import Block\n\nclass Net(nn.Module):\n    def __init__(self, {}):\n"
+    net += "        super().__init__()\n        self.down = Block({})\n        self.head = nn.Linear(8, 2)\n"
+    for signature, given, inputs in (
+        ("channels=3", "channels, cout=4", "float32[2,3,64,64]"),
+        ("width=8", "cin=1", "float32[2,1,64,64]"),
+        ("width", "width * 2", "float32[2,…,64,64]"),
+    ):
+        (tmp_path / "net.py").write_text(net.format(signature, given))
+        assert suggest_model(tmp_path, "net.py", "Net").inputs == inputs
+
+
 def test_what_did_not_run_is_told_by_line_and_option(tmp_path: Path) -> None:
     (tmp_path / "go.py").write_text("p.add_argument('-a', '--all')\np.add_argument('--lr')\np.add_argument('file')\n")
     told = Observation(

@@ -24,7 +24,7 @@ from mindferry.frameworks.watched import Watch, run_watched
 from mindferry.observation import Observation, load_observation
 from mindferry.observe import split_commands
 from mindferry.observe.run import runnable
-from mindferry.observe.use import assignments, comparables, training_of
+from mindferry.observe.use import assignments, comparables, trained_by, training_of, written_since
 
 TRAIN = """from __future__ import annotations
 import sys
@@ -268,6 +268,21 @@ def test_a_command_before_another_runs_to_its_end_and_its_files_are_there(tmp_pa
     endless = ["python", "train.py", "100000000", "&&", "python", "missing.py"]
     done = mindferry("observe", root, "-o", "b", "--seconds", 4, "--", *endless, cwd=tmp_path)
     assert done.returncode == 2 and "had been stopped by --seconds" in done.stderr
+
+
+def test_a_command_that_trains_after_another_finds_what_that_one_made(tmp_path: Path) -> None:
+    """Rows are prepared first; what the training writes, and a file that it changes, are not what it found."""
+    prepare = "for name in ('rows.txt', 'log.txt'):\n    open(name, 'w').write('8')\n"
+    train = LOOP.replace("import torch\n", "import torch\nopen('rows.txt').read()\n", 1)
+    words = ["python", "prepare.py", "&&", "python", "train.py", "4"]
+    root = project(tmp_path, prepare=prepare, train=train)
+    assert mindferry("observe", root, "-o", "seen", "--", *words, cwd=tmp_path).returncode == 0
+    seen = load_observation(tmp_path / "seen")
+    assert [run.written for run in seen.runs] == [("log.txt", "rows.txt"), ("net.pt",)]
+    assert trained_by(seen) == (1, ("log.txt", "rows.txt")) and written_since(seen) == ("net.pt",)
+    changed = replace(seen, runs=(replace(seen.runs[0], written=("rows.txt",)), seen.runs[1]))
+    assert trained_by(changed) is None and written_since(changed) == ("log.txt", "net.pt", "rows.txt")
+    assert trained_by(replace(seen, runs=seen.runs[:1])) == (0, ())
 
 
 LONG = """import torch

@@ -20,7 +20,7 @@ from mindferry.train.conduct import (
     other_saves,
     saved_tensors,
 )
-from mindferry.train.exchange import Exchange
+from mindferry.train.exchange import Exchange, leaves
 
 LINE = "epoch 0: loss 1.0989, accuracy 0.350"
 WEIGHT = np.linspace(0.1, 0.9, 8, dtype=np.float32)
@@ -133,3 +133,22 @@ def test_files_of_one_name_are_held_against_each_other_whatever_is_saved_between
             own = {"_is_initial": False} if side is theirs else {}
             side.keep({}, {"last_epoch": step, **own}, Path(f"out/{step}/scheduler.{end}"))
     assert len(list(other_saves(exchange, [1e-5]))) == told
+
+
+class Settings(dict):  # type: ignore[type-arg]
+    """As many projects have one: what it does not hold is a KeyError, not an AttributeError."""
+
+    __getattr__ = dict.__getitem__
+
+
+class Loose(dict):  # type: ignore[type-arg]
+    """Or it is None, whatever is asked for."""
+
+    __getattr__ = dict.get
+
+
+@pytest.mark.parametrize("kind", [Settings, Loose])
+def test_what_a_record_answers_to_any_name_makes_no_tensor_of_it(kind: type) -> None:
+    held = {"cfg": kind(lr=kind(base=0.1)), "net": {"w": np.ones(3)}}
+    assert [way for way, _ in saved_tensors(held, "dtype")] == ["net.w"]
+    assert list(leaves([kind(size=3)], "detach")) == []

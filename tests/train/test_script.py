@@ -46,3 +46,15 @@ def test_which_commands_run_a_notebook() -> None:
         told = training_of(words, 3)
         assert told is not None and told.script == "demo.ipynb"
     assert training_of(["python", "train.py", "demo.ipynb"], 3).script == "train.py"  # type: ignore[union-attr]
+
+
+def test_code_of_a_command_runs_as_its_main_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = training_of(["A=1", "python", "-u", "-c", "import fit; fit.run(__name__)", "-e", "2"], 3)
+    assert told is not None and told.command == ["python", "-c", "import fit; fit.run(__name__)", "-e", "2"]
+    (tmp_path / "fit.py").write_text("import sys\ndef run(name):\n    sys.heard += [name, *sys.argv]\n")
+    heard: list[str] = []
+    for name, value in {"argv": [], "path": [*sys.path], "stdin": sys.stdin, "heard": heard}.items():
+        monkeypatch.setattr(sys, name, value, raising=False)
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    run_script(tmp_path, told.script, told.args)
+    assert heard == ["__main__", "-c", "-e", "2"]

@@ -90,9 +90,24 @@ for step in range(3):
 """
 
 
-def test_what_distributions_and_unseeded_generators_draw_is_shared(tmp_path: Path) -> None:
+ACTING = """
+import torch
+from torch import nn
+from torch.distributions import Categorical
+net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    with torch.no_grad():
+        action = Categorical(logits=net(torch.ones(6, 4))).sample()
+    loss = -Categorical(logits=net(torch.ones(6, 4))).log_prob(action).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""
+
+
+@pytest.mark.parametrize("script", [SAMPLING, ACTING], ids=["many distributions", "Categorical alone"])
+def test_what_distributions_and_unseeded_generators_draw_is_shared(script: str, tmp_path: Path) -> None:
     (tmp_path / "source").mkdir()
-    (tmp_path / "source" / "train.py").write_text(SAMPLING)
+    (tmp_path / "source" / "train.py").write_text(script)
     convert_project(tmp_path / "source", tmp_path / "output")
     curves = train_side_by_side(tmp_path / "output", Train("train.py", (), 3, 1e-4))
     assert (curves.passed, curves.first_difference) == (True, "")

@@ -10,6 +10,7 @@ import pytest
 from mindferry.verify.compare import Measurement
 from mindferry.verify.golden import Golden, Reference
 from mindferry.verify.judge import Rule, judge
+from mindferry.verify.ledger import is_iterated_vector
 from mindferry.verify.live import compare
 
 from .attacks import Attack, linear, said_of
@@ -290,3 +291,16 @@ def test_which_of_equal_values_comes_first_is_left_open(tmp_path: Path) -> None:
         equal + "return y.topk(2).indices, y", equal + "return ops.argsort(y, axis=-1, descending=True)[:, 3:5], y"
     )
     assert said_of(Attack("equal", *bodies), tmp_path) == "same as far as compared"
+
+
+def test_vectors_that_spectral_norm_draws_are_known_by_the_weight_beside_them() -> None:
+    known = {"out.weight_orig", "deep.parametrizations.weight.original", "bias"}
+    told = (
+        "out.weight_u",
+        "out.weight_v",
+        "deep.parametrizations.weight.0._u",
+        "other.weight_u",
+        "table_u",
+        "out.bias_x",
+    )
+    assert [is_iterated_vector(name, known) for name in told] == [True, True, True, False, False, False]

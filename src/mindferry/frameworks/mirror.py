@@ -68,7 +68,10 @@ def listed(folder: Path, prefix: str = "") -> Iterator[str]:
 
 
 def link_entries(folder: Path | None, into: Path, is_code_wanted: bool = True) -> None:
-    """Links to what `folder` holds and `into` does not; a crowded folder, such as /tmp, not beyond its first entries."""
+    """Links to what `folder` holds and `into` does not; a crowded folder, such as /tmp, not beyond its first entries.
+
+    Of a folder of data that two projects have, both parts are there.
+    """
     try:
         entries = sorted(folder.iterdir()) if folder is not None else []
     except OSError:
@@ -77,6 +80,22 @@ def link_entries(folder: Path | None, into: Path, is_code_wanted: bool = True) -
         place = into / entry.name
         if (is_code_wanted or entry.suffix not in CODE) and not os.path.lexists(place):
             place.symlink_to(entry)
+        elif place.is_symlink() and _is_data_folder(entry) and _is_data_folder(place):
+            first = place.resolve()
+            if first != entry.resolve():
+                place.unlink()
+                place.mkdir()
+                link_entries(first, place)
+                link_entries(entry, place)
+
+
+def _is_data_folder(path: Path) -> bool:
+    """Also not a crowded one."""
+    try:
+        entries = [*path.iterdir()] if path.is_dir() else []
+    except OSError:
+        return False
+    return 0 < len(entries) <= CROWDED and not any(entry.suffix in CODE for entry in entries)
 
 
 def _link_neighbours(above: Path, into: Path, avoided: set[Path]) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import shutil
+import stat
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from ..errors import MindferryError
@@ -58,7 +61,7 @@ def observe(
     for command in commands:
         _check_script(command, layout)
     sites = unclear_sites(layout)
-    before = frozenset(listed(layout.root))
+    before = [_stamps(layout.root)]
     wanted = {path: sorted(spans) for path, spans in sites.items()}
     watch = Watch(layout.root, "observe", 0, seconds, TO_END, sites=wanted, began=time.time())
     runs: list[Run] = []
@@ -69,9 +72,24 @@ def observe(
         if not run.is_well:
             raise CommandFailed(_why(run, runs, _write_log(log, (*runs, run)) if log is not None else None))
         runs.append(run)
+        before.append(_stamps(layout.root))
     observation, parts = gather_observation(layout, runs, sites)
-    written = tuple(path for path in listed(layout.root) if path not in before)
-    return Observed(replace(observation, written=written), tuple(runs), parts)
+    written = tuple(path for path in before[-1] if path not in before[0])
+    commands_seen = tuple(
+        replace(seen, written=tuple(path for path in new if path not in old and before[-1].get(path) == new[path]))
+        for seen, (old, new) in zip(observation.runs, pairwise(before), strict=True)
+    )
+    return Observed(replace(observation, runs=commands_seen, written=written), tuple(runs), parts)
+
+
+def _stamps(root: Path) -> dict[str, tuple[int, int]]:
+    """What the project holds, and what changes of a file when it is written; a folder stays itself."""
+    found = {}
+    for path in listed(root):
+        with contextlib.suppress(OSError):
+            told = (root / path).stat()
+            found[path] = (0, 0) if stat.S_ISDIR(told.st_mode) else (told.st_mtime_ns, told.st_size)
+    return found
 
 
 def _check_script(command: Sequence[str], layout: Layout) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..apis import framework
-from ..config import MODULE, NOTEBOOK, Train
+from ..config import CODE, MODULE, NOTEBOOK, Train
 from ..errors import MindferryError, brief
 from ..foreign import BROKEN, text_of, tree_of
 from ..frameworks.watch.mindferry_watch.written_values import MAPPINGS, RECORDS
@@ -23,6 +23,7 @@ from ..read.uses import Use
 NOT_FACTORIES = {"main", "train", "run", "fit", "test", "evaluate", "cli"}
 LAUNCHERS = {"torchrun"}
 LEAVES = ("array", "plain", "other")
+SWITCHES = ("True", "False", "None")
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 PLAIN = (
     *(ast.Expression, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Name),
@@ -51,12 +52,31 @@ def training_of(command: Sequence[str], steps: int, tolerance: float = 1e-3) -> 
         words = _without_launcher(words)
     elif is_python:
         words = words[1:]
-    while words and words[0].startswith("-") and words[0] != "-m":
+    while words and words[0].startswith("-") and words[0] not in ("-m", "-c"):
         words = words[2 if words[0] in ("-W", "-X") else 1 :]  # -u, -O, -W ignore
     if len(words) >= 2 and words[0] == "-m" and not _runs_others(words[1]):
         return Train(f"{MODULE}{words[1]}", tuple(words[2:]), steps, tolerance)
+    if len(words) >= 2 and words[0] == "-c":
+        return Train(f"{CODE}{words[1]}", tuple(words[2:]), steps, tolerance)
     is_script = bool(words) and (words[0].endswith(".py") or (is_python and "." not in Path(words[0]).name))
     return Train(words[0], tuple(words[1:]), steps, tolerance) if is_script else None
+
+
+def trained_by(observation: Observation) -> tuple[int, tuple[str, ...]] | None:
+    """The first command that trains, and the files that those before it made for it; None if they are no longer as it found them."""
+    number = next((index for index, run in enumerate(observation.runs) if run.losses), 0)
+    if len(observation.runs) > 1 and not observation.runs[number].losses:
+        return None
+    made = tuple(path for run in observation.runs[:number] for path in run.written)
+    kept = {path for run in observation.runs for path in run.written}
+    return (number, made) if not number or kept.issuperset(observation.written) else None
+
+
+def written_since(observation: Observation | None) -> tuple[str, ...]:
+    """What the commands left in the project and the one that trains did not find."""
+    found = trained_by(observation) if observation is not None else None
+    left = observation.written if observation is not None else ()
+    return tuple(path for path in left if found is None or path not in found[1])
 
 
 def notebook_of(words: Sequence[str]) -> str:
@@ -95,7 +115,8 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
         if not makers:
             missing.append(f"{network.name}: {_why_not(network, root)}")
             continue
-        inputs = _inputs(network, archive, folder / str(number))
+        first, *others = _ways(network) or [()]
+        inputs = _inputs(first, archive, folder / str(number))
         if inputs is None:
             missing.append(f"{network.name}: its inputs are not plain arrays")
             continue
@@ -103,6 +124,9 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
         spec, *around = (f"{_module(maker)}:{maker.text}" for maker in makers)
         if spec not in {each.model for each in found}:
             found.append(Comparable(network, spec, inputs, weights, tuple(around)))
+            for index, way in enumerate(others):
+                also = _inputs(way, archive, folder / str(number) / str(index))
+                found += [Comparable(network, spec, also, weights, tuple(around))] if also is not None else []
     return found, missing
 
 
@@ -205,21 +229,31 @@ def _module(maker: Maker) -> str:
     return maker.module if maker.module.replace(".", "/") == maker.file.removesuffix(".py") else dotted
 
 
-def _inputs(network: Network, archive: Path, folder: Path) -> tuple[str, ...] | None:
-    """A call's arguments as verify's inputs; None where one holds what is neither an array nor a plain value."""
-    if not network.inputs:
+def _ways(network: Network) -> list[tuple[Input, ...]]:
+    """The calls that were kept, by how the network was called: with a flag and without, with a state and before there is one."""
+    found: dict[str, list[Input]] = {}
+    for call in network.inputs:
+        given = [*enumerate(call.positional), *sorted(call.named.items())]
+        way = repr([(name, value.text if value.text in SWITCHES else "") for name, value in given])
+        found.setdefault(way, []).append(call)
+    return [tuple(calls) for calls in found.values()]
+
+
+def _inputs(calls: Sequence[Input], archive: Path, folder: Path) -> tuple[str, ...] | None:
+    """The arguments of one of the calls as verify's inputs; None where one holds what is neither an array nor a plain value."""
+    if not calls:
         return None
-    call = _telling_call(network, archive)
+    call = _telling_call(calls, archive)
     given = [("" if value.kind in LEAVES else f"*{index}", value) for index, value in enumerate(call.positional)]
     given += [(name, value) for name, value in call.named.items() if value.text != "None"]
     specs = [_spec(way, leaf, archive, folder) for name, value in given for way, leaf in _leaves(name, value)]
     return tuple(each for each in specs if each is not None) if None not in specs else None
 
 
-def _telling_call(network: Network, archive: Path) -> Input:
+def _telling_call(calls: Sequence[Input], archive: Path) -> Input:
     """The first call that was kept, unless a later one has numbers where it has zeros, as a state that begins at zero."""
-    zeros = [_zeros(call, archive) for call in network.inputs]
-    return network.inputs[zeros.index(min(zeros))]
+    zeros = [_zeros(call, archive) for call in calls]
+    return calls[zeros.index(min(zeros))]
 
 
 def _zeros(call: Input, archive: Path) -> int:

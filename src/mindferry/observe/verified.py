@@ -114,6 +114,32 @@ def as_the_run_reached(result: Comparison, observation: Observation) -> Comparis
     return replace(result, coverage=coverage, outcome=Outcome.SAME, passed=True)
 
 
+def reached_in_any_way(found: Sequence[Comparable], results: Sequence[Comparison]) -> list[Comparison]:
+    """A network that the run called in several ways: what one of them reached and compared is no gap of the others."""
+    missed = [_not_reached(each) for each in results]
+    whole = []
+    for one, result in zip(found, results, strict=True):
+        same = [names for other, names in zip(found, missed, strict=True) if other.network is one.network]
+        whole.append(_without_gaps(result, frozenset.intersection(*same)))
+    return whole
+
+
+def _not_reached(result: Comparison) -> frozenset[tuple[str, str]]:
+    gaps = result.coverage.gaps if result.coverage is not None else ()
+    return frozenset((gap.subject, gap.name) for gap in gaps if gap.state == "not reached")
+
+
+def _without_gaps(result: Comparison, kept: frozenset[tuple[str, str]]) -> Comparison:
+    """Less the gaps of what was not reached, but those in `kept`."""
+    if result.coverage is None:
+        return result
+    gaps = [gap for gap in result.coverage.gaps if gap.state != "not reached" or (gap.subject, gap.name) in kept]
+    coverage = replace(result.coverage, gaps=tuple(gaps))
+    if result.outcome is not Outcome.PARTIAL or not coverage.is_complete:
+        return replace(result, coverage=coverage)
+    return replace(result, coverage=coverage, outcome=Outcome.SAME, passed=True)
+
+
 def _is_converted(gap: Gap) -> bool:
     return "in the conversion" in gap.why
 

@@ -191,9 +191,9 @@ def _training(found: Found) -> Iterator[str]:
             yield f"training{_why_no_training(found)}"
     else:
         yield from found.train.gaps
-        for run in found.observe.runs[1:] if found.observe is not None else ():
-            if run.losses:
-                yield f"training of `{' '.join(run.command)}`: it needs what the commands before it write"
+        training = [run for run in found.observe.runs if run.losses] if found.observe is not None else []
+        for run in training[1:]:
+            yield f"training of `{' '.join(run.command)}`: it needs what the commands before it write"
 
 
 def _trains_nothing(found: Found) -> bool:

@@ -157,7 +157,7 @@ def other_modes(theirs: Sequence[str], ours: Sequence[str]) -> Iterator[str]:
 
 def saved_tensors(value: Any, read: str, way: str = "") -> Iterator[tuple[str, Any]]:
     """(way to it, tensor) of everything in a checkpoint; `read` is the method that only tensors have."""
-    if hasattr(value, read):
+    if hasattr(type(value), read):
         yield way, value
     elif isinstance(value, Mapping):
         for name, each in value.items():

@@ -362,7 +362,7 @@ def _norm(gradients: Any) -> float:
     arrays = [
         each.asnumpy().astype(np.float64)
         for each in (gradients if isinstance(gradients, tuple | list) else ())
-        if hasattr(each, "asnumpy")
+        if hasattr(type(each), "asnumpy")
     ]
     return float(np.sqrt(sum(float((array**2).sum()) for array in arrays)))
 

@@ -119,7 +119,7 @@ def sample(array: Any) -> Any:
 
 def leaves(value: Any, method: str) -> Iterator[Any]:
     """The tensors in an output, by the method that makes them arrays."""
-    if hasattr(value, method):
+    if hasattr(type(value), method):
         yield value
     elif isinstance(value, tuple | list):
         for each in value:
@@ -140,7 +140,7 @@ def _take_apart(value: Any, arrays: list[Any], to_numpy: Callable[[Any], Any]) -
     if isinstance(value, str | int | float | bool) or value is None:
         return {"plain": value}
     is_array = isinstance(value, np.ndarray | np.generic)
-    if not is_array and not hasattr(value, "detach"):
+    if not is_array and not hasattr(type(value), "detach"):
         raise MindferryError(
             f"a batch holds a {type(value).__name__}, which can't be handed to the conversion; let the loader return tensors"
         )

@@ -90,9 +90,10 @@ class Draws:
 
 
 def _is_of_distribution(frame: FrameType) -> bool:
-    """torch.distributions itself, or a method of what a distribution became."""
+    """torch.distributions itself, or a method of what a distribution became: of its methods, only those in use are written."""
     is_torch = str(frame.f_globals.get("__name__", "")).startswith("torch.distributions")
-    return is_torch or hasattr(type(frame.f_locals.get("self")), "rsample")
+    kind = type(frame.f_locals.get("self"))
+    return is_torch or hasattr(kind, "rsample") or hasattr(kind, "has_rsample")
 
 
 def standard_numbers(name: str, args: Any, result: Any) -> tuple[str, Any]:

@@ -208,7 +208,7 @@ class Recorder:
         state = {
             name: value.detach().cpu().numpy().copy()
             for name, value in module.state_dict().items()
-            if hasattr(value, "detach")
+            if hasattr(type(value), "detach")
         }
         self.exchange.write_weights(len(self.roots), kind, state)
 

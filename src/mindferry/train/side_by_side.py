@@ -51,8 +51,8 @@ def train_side_by_side(
     `weights` is where the reference's checkpoint lies, if not in its project: arguments that name it are made to point there.
     `stdin` is what both are told, and `without` names files of the reference that both must not find;
     `environment` is set for both.
-    The reference also runs in float64 where a loss differs, or with `drift` in any case. A loss may be three times as far off as
-    that is from float32.
+    The reference also runs in float64, from weights rounded otherwise, where a loss differs, or with `drift` in any case. A loss
+    may be three times as far off as that is from float32.
     """
     conversion = load(ProjectConversion, converted, "convert")
     reference = Path(conversion.source)

@@ -117,7 +117,7 @@ def cell_is_set(cell: Any) -> bool:
 
 
 def _kind(value: Any) -> Any:
-    if hasattr(value, "asnumpy") and hasattr(value, "shape"):
+    if hasattr(type(value), "asnumpy") and hasattr(type(value), "shape"):
         return ("tensor", tuple(value.shape), str(value.dtype))
     if isinstance(value, tuple | list):
         return tuple(_kind(each) for each in value)

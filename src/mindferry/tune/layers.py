@@ -33,7 +33,7 @@ class Layers:
         try:
             return original(cell, *args, **kwargs)
         finally:
-            shapes = ", ".join(str(tuple(each.shape)) for each in args if hasattr(each, "shape"))
+            shapes = ", ".join(str(tuple(each.shape)) for each in args if hasattr(type(each), "shape"))
             self.calls.append(LayerCall(self._names[id(cell)] or type(cell).__name__, start, now(), shapes))
 
     def finder(self) -> Finder:

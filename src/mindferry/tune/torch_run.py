@@ -127,7 +127,7 @@ class TorchWatch:
     def _after_forward(self, module: Any, inputs: Any, output: Any) -> None:
         module, start = self.open.pop()
         if self.clock.stage == PROFILED:
-            shapes = ", ".join(str(tuple(each.shape)) for each in inputs if hasattr(each, "shape"))
+            shapes = ", ".join(str(tuple(each.shape)) for each in inputs if hasattr(type(each), "shape"))
             self.calls.append(LayerCall(self.names.get(id(module), type(module).__name__), start, now(), shapes))
         if not self.open:
             self.forward.__exit__(None, None, None)

@@ -207,7 +207,7 @@ def _inside(value: Any) -> list[tuple[str, Any]]:
     if isinstance(value, FunctionType):
         given = list(zip(reversed(argument_names(value)), reversed(value.__defaults__ or ()), strict=False))
         return [(f" ({name}=)", each) for name, each in (*given, *(value.__kwdefaults__ or {}).items())]
-    if isinstance(value, type | ModuleType) or any(hasattr(value, name) for name in FORWARD):
+    if isinstance(value, type | ModuleType) or any(hasattr(type(value), name) for name in FORWARD):
         return []
     is_record = hasattr(value, "__dict__") and not type(value).__module__.startswith(("torch", "mindspore"))
     return [(f".{name}", each) for name, each in vars(value).items() if not name.startswith("_")] if is_record else []

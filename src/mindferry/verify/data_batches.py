@@ -10,11 +10,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..config import MODULE, NOTEBOOK
 from ..errors import MindferryError
+from ..frameworks.entry import run_entry
 from ..frameworks.helper_modules import helpers_of
 from ..frameworks.requests import BatchesRequest, BatchPlaces, LoaderRun
-from ..frameworks.watch.mindferry_watch.notebook import run_cells
 from ..frameworks.worker import Link
 from .data_order import is_keras, share_order
 from .keras_pipelines import watch_pipelines
@@ -112,27 +111,14 @@ def named(made: Any) -> list[tuple[str, Any]]:
 
 def of_script(request: BatchesRequest, link: Link, helpers: list[ModuleType]) -> tuple[LoaderRun, ...]:
     """Run a script until it reads from a loader, then read all loaders that it has made so far."""
-    import runpy
-
     assert link.project is not None
     script, *arguments = shlex.split(request.data)
-    module = script.removeprefix(MODULE) if script.startswith(MODULE) else ""
-    path = link.project / (module.replace(".", "/") if module else script)
-    if not module and not path.is_file():
-        raise MindferryError(f"there is no {path}; name a script, or module:function, with --data or in [verify] data")
     results: list[LoaderRun] = []
-    sys.path.insert(0, str(link.project if module else path.parent))
-    sys.argv = [str(path), *arguments]
     try:
         watch_all_loaders(
             link, helpers, lambda loaders: results.extend(read(name, each, request, link) for name, each in loaders)
         )
-        if path.suffix == NOTEBOOK:
-            run_cells(str(path))
-        elif module:
-            runpy.run_module(module, run_name="__main__", alter_sys=True)
-        else:
-            runpy.run_path(str(path), run_name="__main__")
+        run_entry(link.project, script, arguments)
     except LoadersFound:
         return tuple(results)
     except Exception as error:
@@ -141,9 +127,11 @@ def of_script(request: BatchesRequest, link: Link, helpers: list[ModuleType]) ->
         return tuple(results)
     except SystemExit as error:
         if error.code not in (0, None):
-            raise MindferryError(f"{path} ended with {error.code!r}; check its arguments in {request.data!r}") from None
+            raise MindferryError(
+                f"{script} ended with {error.code!r}; check its arguments in {request.data!r}"
+            ) from None
     raise MindferryError(
-        f"{path} read from no loader; name a function that returns one, as module:function, with --data"
+        f"{script} read from no loader; name a function that returns one, as module:function, with --data"
     )
 
 
@@ -292,13 +280,13 @@ def flat(value: Any, place: str = "") -> dict[str, Any]:
 
 
 def to_numpy(value: Any) -> Any:
-    if hasattr(value, "asnumpy"):
+    if hasattr(type(value), "asnumpy"):
         return value.asnumpy()
-    if hasattr(value, "numpy") and not hasattr(value, "detach"):
+    if hasattr(type(value), "numpy") and not hasattr(type(value), "detach"):
         value = value.numpy()
     if getattr(getattr(value, "dtype", None), "kind", "") in ("O", "S"):  # words: TensorFlow has them as bytes
         return as_texts(value)
-    return value.detach().cpu().numpy() if hasattr(value, "detach") else value
+    return value.detach().cpu().numpy() if hasattr(type(value), "detach") else value
 
 
 def as_texts(values: Any) -> Any:

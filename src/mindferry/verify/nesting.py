@@ -143,6 +143,6 @@ def _with_attributes(value: Any, items: dict[str, Any]) -> Any:
 
 def _is_holder(value: Any) -> bool:
     """An object of somebody's own class, which may hold tensors as attributes."""
-    if isinstance(value, type) or callable(value) or any(hasattr(value, name) for name in NETWORKS):
+    if isinstance(value, type) or callable(value) or any(hasattr(type(value), name) for name in NETWORKS):
         return False
     return hasattr(value, "__dict__") and type(value).__module__.partition(".")[0] not in ("builtins", "types", "numpy")

@@ -113,7 +113,7 @@ class _Walk:
             yield from ((f".{name}", getattr(value, name, None)) for name in (*getattr(value, "__dict__", ()), *slots))
 
     def _is_own_object(self, value: Any) -> bool:
-        if isinstance(value, type) or any(hasattr(value, name) for name in NETWORK):
+        if isinstance(value, type) or any(hasattr(type(value), name) for name in NETWORK):
             return False
         return type(value).__module__ in self.homes or isinstance(value, SimpleNamespace)
 
@@ -127,7 +127,7 @@ def _state_of_generator(value: Any) -> int | None:
     if isinstance(value, random.Random) and not isinstance(value, random.SystemRandom):
         return hash(value.getstate())
     if type(value).__module__.startswith("numpy.random"):
-        state = value.get_state() if hasattr(value, "get_state") else getattr(value, "bit_generator", value)
+        state = value.get_state() if hasattr(type(value), "get_state") else getattr(value, "bit_generator", value)
         return zlib.crc32(repr(getattr(state, "state", state)).encode())
     return None
 

@@ -19,6 +19,7 @@ from .written_values import literal, written
 NETWORKS = 16  # kept at most
 SHAPES = 64  # for each network
 CALLS = 2  # whose inputs are kept
+WAYS = 4  # of calling a network, one call of each besides
 LARGEST = 32 * 2**20  # bytes of arrays kept for a call or a batch
 LARGEST_STATE = 2 * 2**30
 BASE = "Optimizer"  # Keras makes one of the base class itself, to compare with when it saves a network
@@ -168,6 +169,7 @@ class Objects:
                 "calls": 0,
                 "shapes": [],
                 "inputs": [],
+                "ways": [],
                 "structure": self.structure(module),
                 "parameters": sum(sizes),
             }
@@ -175,8 +177,11 @@ class Objects:
         shapes = [_shape(each) for each in args] + [[name, _shape(each)] for name, each in kwargs.items()]
         if shapes not in entry["shapes"] and len(entry["shapes"]) < SHAPES:
             entry["shapes"].append(shapes)
-        if len(entry["inputs"]) < CALLS:
+        way = _way(args, kwargs)
+        if len(entry["inputs"]) < CALLS or (way not in entry["ways"] and len(entry["ways"]) < WAYS):
             self._keep_inputs(entry, args, kwargs, is_training)
+        if way not in entry["ways"] and len(entry["ways"]) < WAYS:
+            entry["ways"].append(way)
 
     def _keep_inputs(self, entry: dict[str, Any], args: Any, kwargs: Any, is_training: bool) -> None:
         prefix = f"{self.MARK}network-{entry['number']}-call-{len(entry['inputs'])}"
@@ -359,8 +364,14 @@ def _is_plainly_held(value: Any) -> bool:
     return True
 
 
+def _way(args: Any, kwargs: Any) -> str:
+    """How a network is called: with which arguments, and what those say that switch something on or off."""
+    given = [*enumerate(args), *sorted(kwargs.items())]
+    return repr([(name, value if value is None or isinstance(value, bool) else "") for name, value in given])
+
+
 def _shape(value: Any) -> Any:
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
+    if hasattr(type(value), "shape") and hasattr(type(value), "dtype"):
         return [getattr(value.dtype, "name", str(value.dtype)).removeprefix("torch."), list(value.shape)]
     if isinstance(value, list | tuple):
         return [_shape(each) for each in value[:16]]

@@ -47,7 +47,7 @@ class TorchObjects(Objects):
         return [[name, public_name(type(each))] for name, each in list(module.named_modules())[:2000]]
 
     def is_tensor(self, value: Any) -> bool:
-        return hasattr(value, "detach") and hasattr(value, "numpy")
+        return hasattr(type(value), "detach") and hasattr(type(value), "numpy")
 
     def bytes_of(self, tensor: Any) -> int:
         return int(tensor.numel() * tensor.element_size())
@@ -57,7 +57,7 @@ class TorchObjects(Objects):
         return (held.float() if str(held.dtype) == "torch.bfloat16" else held).numpy().copy()
 
     def state_size(self, module: Any) -> int:
-        return sum(self.bytes_of(value) for value in module.state_dict().values() if hasattr(value, "numel"))
+        return sum(self.bytes_of(value) for value in module.state_dict().values() if hasattr(type(value), "numel"))
 
     def save_state(self, module: Any, path: str) -> str:
         import torch

@@ -80,7 +80,7 @@ def _other(value: Any, write: Callable[[Any], str | None], place: Callable[[str]
         full = f"{kind.__module__}.{kind.__qualname__}"
         inside = write({**value})
         return f"{name or full}({inside})" if inside is not None and (name or full in MAPPINGS) else None
-    if not name or hasattr(value, "parameters"):  # a network is no record
+    if not name or hasattr(type(value), "parameters"):  # a network is no record
         return None
     return _record(value, name, write)
 

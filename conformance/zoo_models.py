@@ -42,8 +42,8 @@ def declare_missing_operators() -> None:
 
 
 def _mend_roi_align(module: Any) -> None:
-    """torchvision's stand-in for its compiled roi_align repeats the map's border where that one takes zeros; and it is compiled anew."""
-    repeated = module._bilinear_interpolate
+    """torchvision's stand-in for its compiled roi_align repeats the map's border where that one takes zeros, and gives the boxes a gradient."""
+    repeated, align = module._bilinear_interpolate, module._roi_align.__wrapped__  # which is not compiled anew
 
     def bordered(input: Any, image: Any, y: Any, x: Any, *masks: Any) -> Any:
         rows, columns = (y >= -1) & (y <= input.shape[2]), (x >= -1) & (x <= input.shape[3])
@@ -51,7 +51,10 @@ def _mend_roi_align(module: Any) -> None:
             rows[:, None, :, None, :, None] & columns[:, None, None, :, None, :]
         )
 
-    module._bilinear_interpolate, module._roi_align = bordered, module._roi_align.__wrapped__
+    def fixed(input: Any, rois: Any, *settings: Any) -> Any:
+        return align(input, rois.detach(), *settings)
+
+    module._bilinear_interpolate, module._roi_align = bordered, fixed
 
 
 def suppress(boxes: Any, scores: Any, limit: float) -> Any:

@@ -70,6 +70,13 @@ QUIRKS = (
         " ms.Tensor(np.ones((0, 64), np.float32))))[1].asnumpy().any() for _ in range(20))",
     ),
     Quirk(
+        "gradient of what is written to a part of a row",
+        "CPU",
+        "2.10",
+        "in x[i, :n] = value, MindSpore's gradient of the value has an axis too many: flip and cumsum take the wrong one",
+        "ms.grad(lambda v: (x := ops.zeros((2, 4)), x.__setitem__((1, slice(0, 2)), v), x.sum())[2])(t([1, 2])).ndim == 2",
+    ),
+    Quirk(
         "gradient of SELU",
         "CPU",
         "2.10",

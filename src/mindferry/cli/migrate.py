@@ -194,7 +194,7 @@ def _advice(finding: Finding) -> str:
 def _propose_libraries(project: Path, output: Path) -> None:
     """Libraries on torch whose import was left: the lines that bring them along."""
     found = _left(output)
-    names = dict.fromkeys(each.message.partition(" ")[0] for each in found if each.code == findings.MF150)
+    names = dict.fromkeys(each.rule for each in found if each.code == findings.MF150 and "--with" in each.advice)
     if names:
         listed = ", ".join(f'"{name}"' for name in names)
         say(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mindferry import convert_project
+from mindferry.cli.migrate import _propose_libraries
 
 NET = "import torch\n{0}\n\n\ndef f(x: torch.Tensor):\n    return x.view(-1)\n"
 
@@ -37,7 +38,14 @@ def test_compiled_code_is_named_and_does_not_stop_the_import(line: str, tmp_path
         "from pkg import _C_of_python",
         "try:\n    from . import _C\nexcept ImportError:\n    _C = None",
         "from . import __version__",
+        "from .. import not_carried",
     ],
 )
 def test_files_names_and_options_of_the_project_are_no_compiled_code(line: str, tmp_path: Path) -> None:
     assert found_in(tmp_path, line, other="anything = 1\n", _C_of_python="x = 1\n") == []
+
+
+def test_migrate_proposes_packages_and_no_compiled_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found_in(tmp_path, "from . import _C\nimport timm")
+    _propose_libraries(tmp_path / "source", tmp_path / "out")
+    assert 'with = ["timm"]' in capsys.readouterr().out

@@ -49,7 +49,8 @@ def _compiled(facts: Facts, node: ast.ImportFrom) -> Iterator[Change]:
     """`from . import _C`, `from ._C import nms`: what no file of the project has is compiled, or made by a build."""
     own, exports, home = facts.reading.symbols.roots, facts.reading.symbols.exports, _home(facts, node)
     is_alone = not own or (node.level and "." not in facts.reading.module)  # nobody read what stands beside it
-    if is_alone or facts.reading.module not in exports or home in facts.reading.symbols.excluded:
+    is_above = not home  # the folder that holds all packages, ported/ for one
+    if is_alone or is_above or facts.reading.module not in exports or home in facts.reading.symbols.excluded:
         return
     is_there = home in exports or any(module.startswith(f"{home}.") for module in exports)
     if not (is_there or node.level or looks_compiled(home.rpartition(".")[2])):

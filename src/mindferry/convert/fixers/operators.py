@@ -73,8 +73,13 @@ def _may_multiply_nothing(facts: Facts, node: ast.BinOp) -> bool:
 
 
 def _ends_in_one(facts: Facts, node: ast.expr) -> bool:
-    """`x.unsqueeze(-1)`, `x[:, None]`, or a variable for it: an outer product, whose gradient fails in MindSpore for a batch of one."""
+    """`x.unsqueeze(-1)`, `x[:, None]`, or a variable for it: an outer product, whose gradient fails in MindSpore for a batch of one.
+
+    So is `maps.flatten(2) @ y`, where the maps have shrunk to one place.
+    """
     match node:
+        case ast.Call(func=ast.Attribute(attr="flatten"), args=[ast.Constant(value=2)]):
+            return True
         case ast.Call(func=ast.Attribute(attr="unsqueeze")):
             return True
         case ast.Call(func=ast.Attribute(attr="view" | "reshape"), args=[_, *rest]):

@@ -85,6 +85,11 @@ def without_leading_ones(value, part):
     return value.reshape(value.shape[extra:]) if extra > 0 else value
 
 
+def with_own_shape(value):
+    """What x[i, :n] = value assigns: MindSpore's gradient of it has an axis too many, which is taken off here."""
+    return value.reshape(value.shape) if isinstance(value, ms.Tensor) else value
+
+
 def take_counted(x, index):
     """x[index]: MindSpore's gradient passes over rows that are counted from the end, so they are counted from the front."""
     is_mask = not isinstance(index, ms.Tensor) or index.dtype == ms.bool_

@@ -1,26 +1,34 @@
 """GradScaler: the same on the gradients that parameters keep. autocast itself is taken away by fixers/gradients_off.py."""
 
 from ... import Case, rule
+from ..._call import Call
 
 WHY = "works on gradients: tests/projects trains with it"
 OPTIONS = "init_scale growth_factor backoff_factor growth_interval enabled"
 
-rule(
+
+@rule(
     "torch.amp.GradScaler",
     to="compat.GradScaler",
     args=f"device {OPTIONS}",
-    drop="device",
-    positional=1,
+    positional=0,
     like="compat.GradScaler",
+    differs="off on a CPU, as torch's is without a GPU; made for 'cpu', it scales there",
     cases=[
         Case(
             "torch.amp.GradScaler('cuda', init_scale=1024.0)",
             "ms_compat.GradScaler(init_scale=1024.0)",
             runs=False,
             why=WHY,
-        )
+        ),
+        Case("torch.amp.GradScaler('cpu')", "ms_compat.GradScaler(device='cpu')", runs=False, why=WHY),
     ],
 )
+def scaler(call: Call) -> None:
+    if call.literal("device", "cuda") == "cuda":
+        call.set(device=None)
+
+
 rule(
     "torch.cuda.amp.GradScaler",
     to="compat.GradScaler",

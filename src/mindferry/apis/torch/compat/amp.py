@@ -11,9 +11,18 @@ from .gradients import apply_gradients
 class GradScaler:
     """torch.amp.GradScaler: scales the loss, takes the scale out of the gradients, and skips a step that overflowed."""
 
-    def __init__(self, init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
+    def __init__(
+        self,
+        init_scale=65536.0,
+        growth_factor=2.0,
+        backoff_factor=0.5,
+        growth_interval=2000,
+        enabled=True,
+        device="cuda",
+    ):
         self.growth_factor, self.backoff_factor, self.growth_interval = growth_factor, backoff_factor, growth_interval
-        self.enabled = enabled
+        is_on_cpu = ms.get_context("device_target") == "CPU"
+        self.enabled = enabled and (not is_on_cpu or "cpu" in str(device).lower())  # torch's is off without a GPU
         self.current, self.good_steps = float(init_scale), 0
         self.unscaled, self.overflowed = [], False
 

@@ -149,8 +149,12 @@ def extreme_with_index(arg, input, dim, keepdim):
     if input.ndim == 0:
         return input.copy(), ms.Tensor(0, ms.int64)
     axis = dim % input.ndim
-    index = arg(input, axis, True)
-    values = ops.gather_elements(input, axis, index)
+    if 0 in input.shape:
+        shape = (*input.shape[:axis], 1, *input.shape[axis + 1 :])
+        values, index = ops.zeros(shape, input.dtype), ops.zeros(shape, ms.int64)
+    else:
+        index = arg(input, axis, True)
+        values = ops.gather_elements(input, axis, index)
     return (values, index) if keepdim else (values.squeeze(axis), index.squeeze(axis))
 
 

@@ -7,6 +7,7 @@ LACKS_GRADIENTS = True  # the gradient of a parameter may be None
 LEAVES_OUT_PARAMETERS = True  # a loss may be computed without some of the parameters that it trains
 SHARES_STATE = True  # an optimizer keeps something once for a whole group
 HAS_OWN_OPTIMIZERS = True  # classes of the project's, or others here, that have a step() of their own
+WRAPS_OPTIMIZERS = True  # classes of the project's that hold an optimizer and have a step(), and are none
 EXTENDS_OPTIMIZERS = True  # a class of the project's whose step() calls that of an optimizer of torch.optim
 TAKES_CLOSURES = True  # step(closure)
 TAKES_EPOCHS = True  # scheduler.step(epoch)

@@ -3,6 +3,8 @@
 import mindspore as ms
 from mindspore import ops
 
+from .parts import SELECTS_PARTS
+
 
 def dims_of(x, dim):
     """The dimensions that `dim` names, counted from the front; all of them for None and ()."""
@@ -149,7 +151,7 @@ def extreme_with_index(arg, input, dim, keepdim):
     if input.ndim == 0:
         return input.copy(), ms.Tensor(0, ms.int64)
     axis = dim % input.ndim
-    if 0 in input.shape:
+    if SELECTS_PARTS and 0 in input.shape:
         shape = (*input.shape[:axis], 1, *input.shape[axis + 1 :])
         values, index = ops.zeros(shape, input.dtype), ops.zeros(shape, ms.int64)
     else:

@@ -8,6 +8,7 @@ LEAVES_OUT_PARAMETERS = True  # a loss may be computed without some of the param
 SHARES_STATE = True  # an optimizer keeps something once for a whole group
 HAS_OWN_OPTIMIZERS = True  # classes of the project's, or others here, that have a step() of their own
 WRAPS_OPTIMIZERS = True  # classes of the project's that hold an optimizer and have a step(), and are none
+SELECTS_PARTS = True  # tensors are selected from by masks, of which nothing may be left
 EXTENDS_OPTIMIZERS = True  # a class of the project's whose step() calls that of an optimizer of torch.optim
 TAKES_CLOSURES = True  # step(closure)
 TAKES_EPOCHS = True  # scheduler.step(epoch)

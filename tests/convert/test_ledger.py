@@ -101,6 +101,12 @@ HEAD = "import torch\nfrom torch import nn\n"
         ("a = 'a,b'.split(',')\n", ".split", "not torch's"),
         ("def f(line):\n    return line.split(',')\n", ".split", "not torch's"),
         ("import pandas as pd\nm = pd.read_csv('a').mean()\n", ".mean", "not torch's"),
+        (
+            "from torchvision import transforms as T\ndef f(img):\n"
+            "    return T.functional.center_crop(img, min(img.size))\n",
+            ".size",
+            "not torch's",
+        ),
         ("class Own:\n    def view(self):\n        return 1\n\nv = Own().view()\n", ".view", "not torch's"),
     ],
 )

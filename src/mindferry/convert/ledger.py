@@ -206,9 +206,22 @@ class _Ledger:
         entry = self.context.rules.get(api) if self._is_called(node) else self.context.rules.attribute(api)
         if entry is not None and not entry.missing:
             return Verdict(Outcome.CONVERTED, "stays as it is", "proven")
+        if self._is_read_as_value(node):
+            return Verdict(Outcome.NOT_TORCH, "a value, where torch has a method", "proven")
         if self._is_set(node):
             return Verdict(Outcome.NOT_TORCH, "the file sets it, where torch has a method", "assumed")
         return self._unaccounted(node, f".{node.attr}")
+
+    def _is_read_as_value(self, node: ast.Attribute) -> bool:
+        """`img.size[0]`, `min(img.size)`, `w, h = img.size`: of a method, each of them is an error."""
+        match self.context.parents.get(node):
+            case ast.Subscript(value=value):
+                return value is node
+            case ast.Call(func=ast.Name(id="min" | "max" | "len" | "sum" | "tuple" | "list")):
+                return True
+            case ast.Assign(targets=[ast.Tuple() | ast.List()]) | ast.BinOp():
+                return True
+        return False
 
     def _is_set(self, node: ast.Attribute) -> bool:
         """`m.type`, not called, where `layer.type = "Conv"` stands in the same file."""

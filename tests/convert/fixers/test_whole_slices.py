@@ -50,10 +50,28 @@ def others():
     items[:] = [3]
     zero(rows)
     return [rows.sum().item(), items[0]]
+
+
+class Standing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3))
+
+    def forward(self, x, statistics):
+        mean = statistics(x)
+        self.mean[:] = self.mean * 0.5 + mean.data
+        return x - mean
+
+
+def standing():
+    net = Standing()
+    for k in range(2):
+        net(torch.arange(6.0).view(2, 3) + k, lambda x: x.mean(0, keepdim=True))
+    return net.mean.tolist()
 """
 
 
-@pytest.mark.parametrize("name", ["trained", "others"])
+@pytest.mark.parametrize("name", ["trained", "others", "standing"])
 def test_what_is_written_whole_into_a_parameter_is_trained_as_in_torch(name: str, tmp_path: Path) -> None:
     theirs = load(SOURCE, tmp_path / "theirs.py")
     ours = load(mindferry.convert_source(SOURCE).code, tmp_path / "ours.py")

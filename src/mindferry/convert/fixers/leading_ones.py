@@ -10,7 +10,7 @@ from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
 from .bindings import Names
 
-AFTER = ("in_place",)
+AFTER = ("in_place", "whole_slices")
 RESHAPING = frozenset({"view", "reshape", "expand", "repeat"})
 
 

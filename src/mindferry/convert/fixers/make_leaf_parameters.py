@@ -249,9 +249,9 @@ def is_marked(call: ast.Call) -> bool:
 
 
 def _keeps_gradient(facts: Facts, owner: ast.Name) -> bool:
-    """`x.grad` is read in the same function, or x is given to an optimizer there; and x is no parameter of a network."""
+    """`x.grad` is read in the same function, or x is given to an optimizer or a loop over gradients there; and x is no parameter of a network."""
     key = _scope(facts, owner), owner.id
-    is_kept = key in facts.derived(_read_gradients)
+    is_kept = key in facts.derived(_read_gradients) or key in facts.derived(_read_in_loops)
     is_trained = facts.reading.type(owner).is_tensor and key in facts.derived(_given_to_optimizers)
     return (is_kept or is_trained) and not looks_like_parameter(owner.id)
 
@@ -264,6 +264,31 @@ def _read_gradients(facts: Facts) -> set[tuple[ast.AST, str]]:
         while isinstance(node.value, ast.Name) and (scope, node.value.id) not in found:
             found.add((scope, node.value.id))
             scope = _scope(facts, scope)
+    return found
+
+
+def _read_in_loops(facts: Facts) -> set[tuple[ast.AST, str]]:
+    """`params = [w, b]`, `sgd([w, b], lr)`, `for p in (w, b)`: the names, where a loop of the file reads `p.grad`."""
+    targets = {
+        (_scope(facts, loop), name.id)
+        for loop in facts.source.of(ast.For)
+        for name in walk(loop.target)
+        if isinstance(name, ast.Name)
+    }
+    reading = facts.source.members.get("grad", ())
+    if not any((_scope(facts, node), node.value.id) in targets for node in reading if isinstance(node.value, ast.Name)):
+        return set()
+    found: set[tuple[ast.AST, str]] = set()
+    listings: list[ast.List | ast.Tuple] = [*facts.source.of(ast.List), *facts.source.of(ast.Tuple)]
+    for listed in listings:
+        match facts.parents.get(listed):
+            case ast.For(iter=value) | ast.Assign(value=value) if value is listed:
+                pass
+            case ast.Call(func=function) if facts.reading.type(function).qual in facts.reading.symbols.results:
+                pass
+            case _:
+                continue
+        found |= {(_scope(facts, listed), each.id) for each in listed.elts if isinstance(each, ast.Name)}
     return found
 
 

@@ -170,6 +170,8 @@ NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "HAS_OWN_OPTIMIZERS": lambda use, wanted: (
         bool({"Optimizer", "LBFGS"} & set(wanted)) or _takes_closures(use, wanted)
     ),
+    "WRAPS_OPTIMIZERS": lambda use, wanted: "step" in use.defined,
+    "SELECTS_PARTS": lambda use, wanted: use.selects,
     "EXTENDS_OPTIMIZERS": lambda use, wanted: "step" in use.mentioned and bool(EXTENDED & use.values),
     "TAKES_CLOSURES": _takes_closures,
     "TAKES_EPOCHS": lambda use, wanted: "step" in use.given or "SequentialLR" in wanted,

@@ -3,6 +3,8 @@
 import mindspore as ms
 from mindspore import ops
 
+from .parts import SELECTS_PARTS
+
 
 def dims_of(x, dim):
     """The dimensions that `dim` names, counted from the front; all of them for None and ()."""
@@ -149,8 +151,12 @@ def extreme_with_index(arg, input, dim, keepdim):
     if input.ndim == 0:
         return input.copy(), ms.Tensor(0, ms.int64)
     axis = dim % input.ndim
-    index = arg(input, axis, True)
-    values = ops.gather_elements(input, axis, index)
+    if SELECTS_PARTS and 0 in input.shape:
+        shape = (*input.shape[:axis], 1, *input.shape[axis + 1 :])
+        values, index = ops.zeros(shape, input.dtype), ops.zeros(shape, ms.int64)
+    else:
+        index = arg(input, axis, True)
+        values = ops.gather_elements(input, axis, index)
     return (values, index) if keepdim else (values.squeeze(axis), index.squeeze(axis))
 
 

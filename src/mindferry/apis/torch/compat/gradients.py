@@ -7,7 +7,7 @@ import types
 import mindspore as ms
 from mindspore import ops
 
-from .parts import LACKS_GRADIENTS, LEAVES_OUT_PARAMETERS, SHARES_GRADIENTS
+from .parts import LACKS_GRADIENTS, LEAVES_OUT_PARAMETERS, SHARES_GRADIENTS, WRAPS_OPTIMIZERS
 
 
 def backward(forward, parameters, *inputs):
@@ -134,6 +134,8 @@ def apply_gradients(optimizer):
     """optimizer.step(): update with the gradients that have been gathered."""
     if SHARES_GRADIENTS and hasattr(optimizer, "apply_if_due"):
         return optimizer.apply_if_due()
+    if WRAPS_OPTIMIZERS and not hasattr(optimizer, "parameters"):
+        return optimizer.step()
     grads = gathered(optimizer)
     return optimizer(grads) if LACKS_GRADIENTS or grads[0] is not None else None
 
@@ -162,6 +164,8 @@ def clear_gradients(owner):
     """zero_grad() of an optimizer or a network."""
     if SHARES_GRADIENTS and hasattr(owner, "clear_if_due"):
         return owner.clear_if_due()
+    if WRAPS_OPTIMIZERS and not (hasattr(owner, "parameters") or hasattr(owner, "trainable_params")):
+        return owner.zero_grad()
     is_optimizer = hasattr(owner, "param_groups") or not hasattr(owner, "trainable_params")
     for parameter in owner.parameters if is_optimizer else owner.trainable_params():
         parameter.grad = None

@@ -121,7 +121,9 @@ class Optimizer(nn.Cell):
         )
 
     def zero_grad(self, set_to_none=True):
-        """Nothing to clear: gradients are return values here."""
+        """Clear the gradients that backward() has added up."""
+        for p in self.parameters:
+            p.grad = None
 
     if HAS_OWN_OPTIMIZERS:
 

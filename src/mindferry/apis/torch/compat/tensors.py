@@ -19,6 +19,9 @@ def overwrite(x, value):
 
 def write_whole(x, value):
     """x[:] = value. Written so, a parameter would become a view, which optimizers leave as it is."""
+    extra = getattr(value, "ndim", 0) - getattr(x, "ndim", 0)
+    if extra > 0 and isinstance(x, ms.Tensor):
+        value = value.reshape(value.shape[extra:])  # torch drops the ones that its shape starts with
     if isinstance(x, ms.Parameter):
         value = value.astype(x.dtype) if isinstance(value, ms.Tensor) else ms.Tensor(value, x.dtype)
         value = in_shape_of(x, value)

@@ -14,6 +14,7 @@ from ...facts import Facts
 UPDATES = ("backward", "manual_backward", "step", "zero_grad")
 AGAIN = 2048  # statements whose names are kept: what asks for one soon asks for it again
 MAY_CUT = (ast.Call, ast.With, ast.Attribute)
+LOOPS = (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 STORED = (ast.Name, ast.Attribute, ast.Subscript)
 CUT = {"detach", "item", "numpy", "tolist"}  # methods whose result carries no gradient
 ENDING_CALLS = ("exit", "_exit", "quit", "abort")  # of sys, os and the interpreter
@@ -47,8 +48,30 @@ def reads(node: ast.AST, with_gradient: bool = False) -> frozenset[str]:
             continue
         if kind is ast.AugAssign:
             found.add(key(here.target))  # type: ignore[attr-defined]
-        stack += children_of(here)
+        if isinstance(here, LOOPS) and here is not node:
+            found |= reads(here, with_gradient)
+        elif isinstance(here, LOOPS):
+            found |= _read_by_loop(here, with_gradient)
+        else:
+            stack += children_of(here)
     return frozenset(found - {""})
+
+
+def _read_by_loop(loop: ast.AST, with_gradient: bool) -> set[str]:
+    """What the loop itself binds, `i` of `for i in range(3)`, is no variable that it uses: the i of an earlier loop is another."""
+    match loop:
+        case ast.For(target=target, iter=source) | ast.AsyncFor(target=target, iter=source):
+            targets, outer = [target], source
+        case ast.ListComp(generators=parts) | ast.SetComp(generators=parts):
+            targets, outer = [each.target for each in parts], parts[0].iter
+        case ast.GeneratorExp(generators=parts) | ast.DictComp(generators=parts):
+            targets, outer = [each.target for each in parts], parts[0].iter
+        case _:
+            return set()
+    bound = {name.id for target in targets for name in walk(target) if isinstance(name, ast.Name)}
+    return {name for part in children_of(loop) for name in reads(part, with_gradient)} - bound | reads(
+        outer, with_gradient
+    )
 
 
 def is_cut(node: ast.AST) -> bool:

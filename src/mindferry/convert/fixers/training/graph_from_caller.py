@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ....read.walk import children_of
 from ....read.walk import walk_again as walk
 from ...facts import Facts
 from .. import detach_no_grad_results
+from ..bindings import Names
 from . import flow, sources
+from .asked_parameters import is_network
 
 MARK = "was computed elsewhere, with a graph that can't be seen from here"
 ADVICE = (
@@ -38,13 +41,21 @@ def begun_elsewhere(facts: Facts, loss: ast.expr, lifted: list[ast.stmt], scope:
     for name in arguments:
         if (
             name not in read
-            or facts.is_bound_within(name, scope)
+            or not _keeps_argument(facts, name, scope, lifted)
             or sources.is_used_as_object(facts, scope.body[0], name)
         ):
             continue
         if line := _passed_in(facts, scope, name):
             return f"{name}, as line {line} passes it, {MARK}"
     return ""
+
+
+def _keeps_argument(facts: Facts, name: str, scope: ast.AST, lifted: list[ast.stmt]) -> bool:
+    """Whether the name still is what the caller gave when the loss reads it; `x = head(x)` reads that x too."""
+    stores = facts.bound_within(name, scope)
+    if any(not any(facts.is_within(node, each) for each in lifted) for node in stores):
+        return False
+    return not stores or name in flow.read_before_written(facts, lifted)
 
 
 def _left_on_self(facts: Facts, owner: ast.AST, scope: ast.AST, wanted: set[str]) -> dict[str, int]:
@@ -173,17 +184,35 @@ def _passed_in(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, n
     """The line of a call in this file whose argument carries a graph; 0 if none does."""
     names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     is_method = bool(names) and names[0] == "self"
-    for call in facts.source.calls_named(function.name):
-        if isinstance(call.func, ast.Attribute) != is_method:
-            continue
-        if is_method and _is_method_of_another(facts, call, function):
-            continue
+    for call in _calls_of(facts, function, is_method):
         position = names.index(name) - is_method if name in names else -1
         given = [key.value for key in call.keywords if key.arg == name]
         given += [call.args[position]] if 0 <= position < len(call.args) else []
         if any(brings_graph(facts, call, each) for each in given):
             return call.lineno
     return 0
+
+
+def _calls_of(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, is_method: bool) -> Iterator[ast.Call]:
+    """Those that may reach it; `loss_compute(out, y)` those of a `__call__`."""
+    if is_method and function.name == "__call__":
+        yield from (call for call in facts.source.of(ast.Call) if _may_call_object(facts, call, function))
+        return
+    for call in facts.source.calls_named(function.name):
+        if isinstance(call.func, ast.Attribute) == is_method and not (
+            is_method and _is_method_of_another(facts, call, function)
+        ):
+            yield call
+
+
+def _may_call_object(facts: Facts, call: ast.Call, function: ast.AST) -> bool:
+    """An object of its class, or an argument that may be one."""
+    kind, owner = facts.reading.type(call.func), facts.enclosing(function, ast.ClassDef)
+    if kind.kind == "instance" and owner is not None:
+        known = facts.reading.owners.get(owner, "")
+        return known in (kind.qual, *facts.reading.symbols.bases(kind.qual))
+    is_argument = isinstance(call.func, ast.Name) and facts.derived(Names).binding(call.func).how == "argument"
+    return kind.kind == "unknown" and is_argument and not is_network(facts, call.func)
 
 
 def _is_method_of_another(facts: Facts, call: ast.Call, method: ast.AST) -> bool:

@@ -90,10 +90,11 @@ def _place(facts: Facts, each: Backward) -> None:
     readers = [index for index, statement in between if rest.reads(statement) & own and index <= end]
     sees_old_value = any(rest.writes(block[at]) & flow.reads(s) for at in late for s in inner if places[s] < at)
     if (readers or sees_old_value) and not any(obstacle(facts, statement) for _, statement in between):
-        together = [statement for statement in block[first:last] if not _only_clears(facts, statement)]
+        moved, start = _past_leaves(facts, block, inner, first, last)
+        together = [*moved, *(one for one in block[start:last] if not _only_clears(facts, one))]
         together += [statement for statement in inner if statement not in together]
         each.lifted = [*(s for s in each.lifted if s not in inner), *together]  # in their order, one function
-        each.place = inner[0]
+        each.place = block[start] if moved else inner[0]
         return
     if sees_old_value:  # `a = f(x); x = g(x); b = f(x)`: moved down together, the first would read the second x
         raise Refused(f"line {inner[0].lineno} reads what line {block[end].lineno} changes before the loss is complete")
@@ -106,6 +107,27 @@ def _place(facts: Facts, each: Backward) -> None:
         raise Refused(f"the branches from line {twice[0].lineno} on are needed by it and by other statements")
     is_inside = each.place is each.statement and facts.block_of(each.statement) is not block
     _keep_outer(facts, each, [statement for statement in each.lifted if is_inside or statement not in inner])
+
+
+def _past_leaves(
+    facts: Facts, block: list[ast.stmt], inner: list[ast.stmt], first: int, last: int
+) -> tuple[list[ast.stmt], int]:
+    """A leaf stays where the optimizer and the lines behind the backward() see it: what stands before it goes down past it."""
+    leaves = set(sources.own_leaves(facts, inner))
+    making = [index for index in range(first, last) if flow.writes(block[index]) & leaves and block[index] not in inner]
+    if not making:
+        return [], first
+    start = making[-1] + 1
+    moved = [statement for statement in block[first:start] if statement in inner]
+    needed, set_there = (set().union(*map(names, moved)) for names in (flow.reads, flow.writes))
+    for statement in block[first:start]:
+        if statement not in moved and (
+            flow.writes(statement) & (needed | set_there) or flow.reads(statement) & set_there
+        ):
+            raise Refused(
+                f"line {statement.lineno} stands between what the loss is computed by and the leaf that it reads"
+            )
+    return moved, start
 
 
 def _end_of_graph(facts: Facts, each: Backward, block: list[ast.stmt]) -> int:

@@ -10,7 +10,7 @@ from ....read.uses import Use
 from ....read.walk import walk_again as walk
 from ...facts import Facts
 from . import flow, sources
-from .steps import Backward, Clip, clears, is_optimizer_method
+from .steps import Backward, Clip, clears, is_optimizer_method, may_wrap_optimizer
 
 
 def choose(facts: Facts, found: list[Backward]) -> None:
@@ -49,17 +49,18 @@ def _is_plain(facts: Facts, each: Backward, group: list[Backward]) -> bool:
     step = next((s for s in later if isinstance(s, ast.Expr) and is_optimizer_method(facts, s.value, "step")), None)
     if step is None or not isinstance(step.value, ast.Call) or not isinstance(step.value.func, ast.Attribute):
         return False
-    if step.value.args or step.value.keywords or _may_be_none(each, step.value.func.value):
+    optimizer = step.value.func.value
+    if step.value.args or step.value.keywords or _may_be_none(each, optimizer) or may_wrap_optimizer(facts, optimizer):
         return False
-    idle = _cleared_in_block(facts, each) if len(group) == 1 else _cleared_before(facts, each, step.value.func.value)
+    idle = _cleared_in_block(facts, each) if len(group) == 1 else _cleared_before(facts, each, optimizer)
     between = later[: later.index(step)]
     clips = [clip for clip in (_clip(facts, statement) for statement in between) if clip is not None]
     nets = sources.networks(facts, [*each.lifted, each.loss])
     rest = [statement for statement in between if all(statement is not clip.statement for clip in clips)]
-    handles = {flow.key(step.value.func.value), *(nets or [])}
+    handles = {flow.key(optimizer), *(nets or [])}
     if not idle or any(flow.reads(s) & handles or _clips(facts, s) or _reads_parameters(s) for s in rest):
         return False  # what gets the optimizer or the network may look at the gradients that parameters keep
-    if any(not _is_over_all(facts, each, clip, nets, step.value.func.value) for clip in clips):
+    if any(not _is_over_all(facts, each, clip, nets, optimizer) for clip in clips):
         return False
     each.step, each.idle, each.clips = step, idle, clips
     return True

@@ -45,11 +45,18 @@ def differentiable(facts: Facts, chosen: list[ast.stmt]) -> list[ast.stmt]:
 def makes_object(facts: Facts, statement: ast.stmt) -> bool:
     """`model = build(3)`, `opt = make(model)`: what is made is called, or asked for its parameters, so it is no tensor."""
     match statement:
-        case ast.Assign(targets=[ast.Name() as target], value=ast.Call()):
-            if facts.reading.type(target).is_tensor:
-                return False
-            return is_used_as_object(facts, statement, target.id)
-    return False
+        case ast.Assign(targets=[ast.Name() as target], value=value):
+            made = [(target, value)]
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):  # `net, losses = build(), []`
+            made = [pair for pair in zip(targets, values, strict=False) if isinstance(pair[0], ast.Name)]  # type: ignore[misc]
+        case _:
+            return False
+    return any(
+        isinstance(value, ast.Call)
+        and not facts.reading.type(target).is_tensor
+        and is_used_as_object(facts, statement, target.id)
+        for target, value in made
+    )
 
 
 def is_used_as_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
@@ -160,6 +167,8 @@ def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) ->
         if owner.kind != "instance":
             return False
         is_own = symbols.method(owner.qual, call.func.attr) is not None
+        if is_own and is_left_to_subclasses(facts, f"{owner.qual}.{call.func.attr}"):
+            return True
         return symbols.is_module(owner.qual) or (is_own and holds_network(facts, owner.qual, seen))
     if kind.kind in ("ref", "value") and kind.qual in symbols.results:  # a function of the project
         if any(is_network(facts, argument) for argument in arguments):
@@ -176,6 +185,7 @@ def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) ->
     is_named = isinstance(call.func, ast.Name) and not makes_no_gradient(facts, call.func.id)
     is_method = isinstance(call.func, ast.Attribute) and (
         call.func.attr == "forward"
+        or is_network(facts, call.func.value)
         or is_named_like_network(call.func.value)
         or gives_parameters(facts, call.func.value)
     )
@@ -305,6 +315,17 @@ def _is_loss(facts: Facts, node: ast.expr) -> bool:
         return facts.reading.symbols.framework.role(kind.qual) is Role.LOSS
     is_network = any(word in flow.key(node).lower() for word in ("model", "net"))  # `self.loss_model(inputs, targets)`
     return kind.kind in ("unknown", "method") and looks_like_loss(flow.key(node)) and not is_network
+
+
+def is_left_to_subclasses(facts: Facts, qual: str) -> bool:
+    """`def training_step(self, batch): raise NotImplementedError`: what runs is written elsewhere."""
+    body = facts.derived(_definitions).get((ast.FunctionDef, qual))
+    if not isinstance(body, ast.FunctionDef):
+        return False
+    last, marks = body.body[-1], [facts.source.text(each) for each in body.decorator_list]
+    is_empty = isinstance(last, ast.Pass) and len(body.body) == 1
+    raises = isinstance(last, ast.Raise) and "NotImplementedError" in facts.source.text(last)
+    return is_empty or raises or any(mark.endswith("abstractmethod") for mark in marks)
 
 
 def holds_network(facts: Facts, qual: str, seen: set[str] | None = None) -> bool:

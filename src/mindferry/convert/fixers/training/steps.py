@@ -414,3 +414,30 @@ def clears(facts: Facts, node: ast.expr) -> bool:
             kind = facts.reading.type(receiver)
             return kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual)
     return False
+
+
+def may_wrap_optimizer(facts: Facts, receiver: ast.expr) -> bool:
+    """Whether what steps may be of a class of the project's that holds an optimizer, and is none: it takes no gradients."""
+    return facts.reading.type(receiver).kind != "instance" and facts.derived(_has_wrappers)
+
+
+def _has_wrappers(facts: Facts) -> bool:
+    symbols = facts.reading.symbols
+    own = {facts.reading.owners.get(node, ""): node for node in facts.source.of(ast.ClassDef)}
+    for qual in symbols.classes.with_method("step"):
+        if symbols.role(qual) is Role.OPTIMIZER or symbols.is_module(qual):
+            continue
+        if symbols.method(qual, "zero_grad") is not None or (qual in own and _steps_inside(own[qual])):
+            return True
+    return False
+
+
+def _steps_inside(owner: ast.ClassDef) -> bool:
+    """`def step(self): self.optimizer.step()`, without arguments."""
+    methods = [each for each in owner.body if isinstance(each, ast.FunctionDef) and each.name == "step"]
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step"
+        for method in methods
+        if len(method.args.args) - len(method.args.defaults) <= 1
+        for node in walk(method)
+    )

@@ -12,7 +12,7 @@ from ..make_leaf_parameters import is_local
 from . import flow, optional_optimizers, sources
 from .draft import Draft
 from .looped_networks import as_given, is_looped
-from .steps import Backward, is_optimizer, is_optimizer_method
+from .steps import Backward, is_optimizer, is_optimizer_method, may_wrap_optimizer
 
 GUESS = "its parameters"
 
@@ -189,6 +189,7 @@ def _stepping_optimizers(draft: Draft) -> list[ast.expr]:
         for call in draft.source.of(ast.Call)
         if isinstance(call.func, ast.Attribute)
         and (is_optimizer_method(draft, call, "step") or is_optimizer_method(draft, call, "zero_grad"))
+        and not may_wrap_optimizer(draft, call.func.value)
     ]
 
 

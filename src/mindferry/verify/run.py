@@ -29,6 +29,7 @@ from .bisect import Culprit, bisect
 from .compare import Measurement
 from .far_weights import has_far_weights
 from .golden import Golden, open_golden
+from .hand_edits import gaps_of_edits
 from .judge import Verdict, judge
 from .ledger import coverage, outcome_of
 from .noise import is_near, with_noise
@@ -128,6 +129,8 @@ def verify(settings: Verification, show: Show = lambda text: None, into: bool = 
         settled = Settled(result.golden)
         others, gaps = _other_sets(settings, sides, show, result.golden.methods, settled) if is_tried else ([], [])
         gaps += _turned_settings(settings, sides, result.measured.turnable) if is_tried else []
+        if result.verdict.passed and settings.source == "torch":
+            gaps += gaps_of_edits(settings.reference, settings.converted, (settings.model, settings.converted_model))
         verdict = with_settings(join([("", result.verdict), *others]), result.golden, result.measured.settings)
         predictions, notes = _predictions(settings, sides, show)
     measured = replace(result.measured, shortfalls=tuple(settled.rest(result.measured.shortfalls)))

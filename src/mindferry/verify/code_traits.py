@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from .literals import walked
+from .literals import SIZES, walked
 from .reached_code import Piece
 
 VALUES = {"mindspore", "numpy", "math", "typing", "collections", "__future__", "ms_compat", "ms_keras", "einops"}
@@ -17,16 +17,47 @@ PLAIN = set(  # builtins that give the same for the same
     "issubclass len list map max min next object pow print property range repr reversed round set slice sorted staticmethod str "
     "sum super tuple type zip".split()
 )
-DECIDING = {"max", "min", "bool", "divmod", "sorted", "any", "all"}  # plain ones, by which a size may turn into a choice
+DECIDING = {
+    "max",
+    "min",
+    "bool",
+    "divmod",
+    "sorted",
+    "any",
+    "all",
+}  # plain ones, by which a size may turn into a choice
 COMPARED = {
     "gt": "Gt", "greater": "Gt", "lt": "Lt", "less": "Lt", "ge": "GtE", "greater_equal": "GtE", "le": "LtE",
     "less_equal": "LtE", "eq": "Eq", "equal": "Eq", "ne": "NotEq", "not_equal": "NotEq",
 }  # fmt: skip
-CUTS = {"stop_gradient", "bprop", "detach", "no_grad", "custom_gradient", "Custom", "register_hook", "set_grad", "grad"}
+CUTS = {
+    "stop_gradient",
+    "bprop",
+    "backward",
+    "detach",
+    "no_grad",
+    "custom_gradient",
+    "Custom",
+    "register_hook",
+    "set_grad",
+    "grad",
+}
+CUTS |= {"set_requires_grad", "requires_grad_", "requires_grad"}
+WATCHED = {
+    "assign",
+    "assign_add",
+    "assign_sub",
+    "set_data",
+    "copy_",
+    "append",
+    "extend",
+    "set_train",
+    "train",
+}  # calls that show
 CALLED_BY_FRAMEWORK = set(
-    "bprop set_train set_grad to_float parameters_and_names get_parameters trainable_params untrainable_params parameters_dict "
+    "train set_train set_grad to_float parameters_and_names get_parameters trainable_params untrainable_params parameters_dict "
     "cells name_cells cells_and_names insert_param_to_cell update_parameters_name load_parameter_slice set_inputs "
-    "get_inputs compile compile_and_run recompute apply init_parameters_data requires_grad".split()
+    "get_inputs compile compile_and_run recompute apply init_parameters_data".split()
 )
 SILENT = ast.Raise | ast.Assert  # errors are compared by their kinds
 
@@ -99,7 +130,8 @@ def _of_piece(top: ast.stmt, imports: dict[str, str], mentioned: set[str]) -> It
             if node.name != "__init__":
                 yield from _kept(node)
             else:
-                yield from ((Kind.KEEPS, f"{_root(each)}.{each.attr}", each) for each in _foreign_stores(node))
+                stores = [each for each in _foreign_stores(node) if each.attr not in CUTS]
+                yield from ((Kind.KEEPS, f"{_root(each)}.{each.attr}", each) for each in stores)
 
 
 def _at_import(node: ast.stmt) -> Iterator[Found]:
@@ -115,7 +147,9 @@ def _at_import(node: ast.stmt) -> Iterator[Found]:
 def _is_fixed(node: ast.expr) -> bool:
     """A number, a text, or a row of such: what no call changes."""
     return all(
-        isinstance(each, ast.Constant | ast.Tuple | ast.UnaryOp | ast.BinOp | ast.operator | ast.unaryop | ast.expr_context)
+        isinstance(
+            each, ast.Constant | ast.Tuple | ast.UnaryOp | ast.BinOp | ast.operator | ast.unaryop | ast.expr_context
+        )
         or (isinstance(each, ast.Name | ast.Attribute))
         for each in walked(node)
     )
@@ -130,14 +164,14 @@ def _deciding(node: ast.AST) -> Iterator[Found]:
         yield Kind.DECIDES, "try", node
     elif isinstance(node, ast.comprehension):
         yield from ((Kind.DECIDES, "if", each) for each in node.ifs)
-    elif isinstance(node, ast.Compare):
+    elif isinstance(node, ast.Compare) and not _is_of_values(node):
         yield from ((Kind.DECIDES, type(each).__name__, node) for each in node.ops)
     elif isinstance(node, ast.BoolOp):
         yield Kind.DECIDES, "and, or", node
     elif isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.FloorDiv | ast.Mod):
         yield Kind.DECIDES, "//", node
-    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.List | ast.Tuple | ast.Dict):
-        yield Kind.DECIDES, "[]", node
+    elif isinstance(node, ast.Subscript):
+        yield from _of_subscript(node)
     elif isinstance(node, ast.Call):
         name = _last(node.func)
         if name.rstrip("_") in COMPARED:
@@ -146,6 +180,21 @@ def _deciding(node: ast.AST) -> Iterator[Found]:
             yield Kind.DECIDES, name, node
         elif name == "get" and isinstance(node.func, ast.Attribute):
             yield Kind.DECIDES, "[]", node
+
+
+def _of_subscript(node: ast.Subscript) -> Iterator[Found]:
+    if isinstance(node.value, ast.List | ast.Tuple | ast.Dict):
+        yield Kind.DECIDES, "[]", node
+    elif isinstance(node.value, ast.Attribute) and isinstance(node.slice, ast.Slice) and _root(node) == "self":
+        yield Kind.DECIDES, "self[:]", node  # a history that is cut
+
+
+def _is_of_values(node: ast.Compare) -> bool:
+    """`x > 0`, `labels != ignored`: values on both sides of zero are among the inputs, and whole numbers from the least to the largest."""
+    is_zero = any(isinstance(each, ast.Constant) and each.value == 0 for each in (node.left, *node.comparators))
+    is_equal = all(isinstance(each, ast.Eq | ast.NotEq) for each in node.ops)
+    sizes = (each for each in walked(node) if isinstance(each, ast.Attribute) or getattr(each, "id", "") == "len")
+    return (is_zero or is_equal) and not any(_last(each) in SIZES for each in sizes)
 
 
 def _outside(node: ast.AST, imports: dict[str, str]) -> Iterator[Found]:
@@ -172,7 +221,7 @@ def _of_class(node: ast.ClassDef, mentioned: set[str]) -> Iterator[Found]:
         if isinstance(each, ast.FunctionDef):
             is_special = each.name.startswith("__") or each.name in CALLED_BY_FRAMEWORK
             if is_special and each.name != "__init__":
-                yield Kind.BY_ITSELF, each.name, each
+                yield Kind.BY_ITSELF, each.name.replace("set_train", "train"), each
         elif isinstance(each, ast.Assign | ast.AnnAssign | ast.Expr) and not _is_fixed_in_class(each):
             yield Kind.IMPORT, f"{node.name}: {ast.unparse(each)[:40]}", each
 
@@ -184,10 +233,11 @@ def _is_fixed_in_class(node: ast.Assign | ast.AnnAssign | ast.Expr) -> bool:
 def _kept(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Found]:
     for node in walked(function):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
-            yield Kind.KEEPS, node.attr, node
+            if node.attr not in CUTS:
+                yield Kind.KEEPS, node.attr, node
         elif isinstance(node, ast.Global | ast.Nonlocal):
             yield Kind.KEEPS, "global", node
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _last(node.value.func) not in WATCHED:
             yield Kind.KEEPS, f"{_last(node.value.func)}()", node
     local = _locals(function)
     for node in walked(function):

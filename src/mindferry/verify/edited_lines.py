@@ -32,7 +32,11 @@ def edited_lines(theirs: Iterable[Piece], ours: Iterable[Piece]) -> Iterator[tup
             if new:
                 yield piece, each.lineno, f"it was edited, and holds {', '.join(new)} (`{_short(each)}`)"
             elif small and kept:
-                yield piece, each.lineno, f"it was edited, and holds {small[0]} instead of {next(iter(kept))} (`{_short(each)}`)"
+                yield (
+                    piece,
+                    each.lineno,
+                    f"it was edited, and holds {small[0]} instead of {next(iter(kept))} (`{_short(each)}`)",
+                )
             elif isinstance(each, ast.Expr):
                 yield piece, each.lineno, f"it was added by hand (`{_short(each)}`)"
 
@@ -77,7 +81,9 @@ def _names(statement: ast.stmt, function: ast.FunctionDef) -> list[str]:
     given = {each.arg for each in walked(function.args) if isinstance(each, ast.arg)} - {"self"}
     names = [each.id for each in walked(statement) if isinstance(each, ast.Name) and each.id in given]
     owned = [each for each in walked(statement) if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load)]
-    return names + [f"self.{each.attr}" for each in owned if isinstance(each.value, ast.Name) and each.value.id == "self"]
+    return names + [
+        f"self.{each.attr}" for each in owned if isinstance(each.value, ast.Name) and each.value.id == "self"
+    ]
 
 
 def _short(node: ast.stmt) -> str:

@@ -7,44 +7,73 @@ tensors is settled by comparing values; what decides, keeps, asks for something 
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
+import inspect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from ..artifacts import STATE, Gap, ProjectConversion, load
 from ..errors import MindferryError
 from ..files import read_regular
+from .beside import own_bases
 from .code_traits import COUNTED, Kind, Trait, imports_of, traits_of
 from .edited_lines import edited_lines
+from .reach import Reach
 from .reached_code import Piece, reached
 
+SEEN = {"if", "try"}  # of the reference's own, those that no input reached are listed anyway
 MOST = 300  # files of a project that was written by hand
 
 
-def gaps_of_edits(reference: Path | None, converted: Path, models: Iterable[str]) -> list[Gap]:
-    """Of a converted folder, beside what a conversion of `reference` would write now."""
+def gaps_of_edits(
+    reference: Path | None, converted: Path, models: Iterable[str], others: Iterable[str] = ()
+) -> list[Gap]:
+    """Of a converted folder, beside what a conversion of `reference` would write now. `others`: its optimizer, its loss."""
     texts = _texts(converted)
     record = _record(converted)
-    touched = {path for path in texts if record.get(path) != hashlib.sha256(texts[path].encode("utf-8", "surrogateescape")).hexdigest()}
+    touched = {path for path, text in texts.items() if record.get(path) != _digest(text)}
     if reference is None or not touched or len(texts) > MOST and not record:
         return []
     anew = _anew(reference, converted)
-    roots = _names(models)
-    if not anew:
-        return []
+    roots = _names([*models, *(others if record else ())])  # an optimizer by hand keeps what a helper's does
     return [*_differences(anew, texts, roots, touched, is_edited=bool(record))]
 
 
-def gaps_of_texts(reference: Mapping[str, str], texts: Mapping[str, str], roots: Iterable[str]) -> list[Gap]:
-    """Of files that stand alone: torch's, and the conversion's."""
+def gaps_of_objects(module: Any, cell: Any) -> list[Gap]:
+    """Of a network in this process, by the files that its classes are in; a type of torch's in another file is not known there."""
     from ..convert import convert_source
 
-    try:
-        anew = {name: convert_source(text).main for name, text in reference.items()}
-    except MindferryError:
-        return []
-    return [*_differences(anew, texts, roots, set(texts), is_edited=False)]
+    theirs = _sources({type(each) for each in module.modules()}, "torch.")
+    ours = _sources({type(each) for _, each in cell.cells_and_names()}, "mindspore.")
+    texts = {file: text for file, (text, _) in ours.items() if not _is_untouched(Path(file), text)}
+    roots = {name for side in (theirs, ours) for _, names in side.values() for name in names}
+    anew = {}
+    for file, (text, _) in theirs.items() if texts else ():
+        with contextlib.suppress(MindferryError):
+            anew[file] = convert_source(text).main
+    return [*_differences(anew, texts, sorted(roots), set(texts), is_edited=False)]
+
+
+def _sources(kinds: Iterable[type], framework: str) -> dict[str, tuple[str, set[str]]]:
+    """File -> its text, and which of these classes are in it."""
+    found: dict[str, tuple[str, set[str]]] = {}
+    is_own = Reach().is_own
+    for kind in {base for each in kinds for base in own_bases(each, framework)}:
+        with contextlib.suppress(OSError, TypeError, MindferryError):
+            file = inspect.getsourcefile(kind) or "<"
+            if is_own(file):
+                text = found[file][0] if file in found else _text(Path(file))
+                found.setdefault(file, (text, set()))[1].add(kind.__name__)
+    return found
+
+
+def _is_untouched(path: Path, text: str) -> bool:
+    """Whether it stands as a conversion of its project wrote it."""
+    folder = next((each for each in path.parents if (each / STATE / "convert.json").is_file()), None)
+    return folder is not None and _record(folder).get(path.relative_to(folder).as_posix()) == _digest(text)
 
 
 def _differences(
@@ -56,7 +85,8 @@ def _differences(
     if not theirs:
         return
     lines: dict[tuple[str, int], str] = {}
-    for trait in _only_here(_traits(theirs, anew), _traits(ours, texts)):
+    was, made = _traits(theirs, anew), _traits(ours, texts)
+    for trait in _only_here(was, made):
         lines.setdefault((trait.file, trait.line), f"{trait.kind.value} (`{trait.text[:80]}`)")
     if is_edited:
         for piece, line, what in edited_lines(theirs, ours):
@@ -64,6 +94,10 @@ def _differences(
     for (file, line), what in sorted(lines.items()):
         why = f"{what}, and what mindferry writes does nothing of the kind: the inputs may not have shown what it does"
         yield Gap("edit", f"{Path(file).name} line {line}", "not comparable", why)
+    for trait in _only_here(made, was):
+        if trait.kind is Kind.DECIDES and trait.key not in SEEN:
+            why = "mindferry writes it, and here nothing decides so: the inputs may not have shown what it does"
+            yield Gap("edit", f"`{trait.text[:80]}`", "not comparable", why)
 
 
 def _traits(pieces: list[Piece], texts: Mapping[str, str]) -> list[Trait]:
@@ -88,8 +122,16 @@ def _texts(folder: Path) -> dict[str, str]:
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder).parts
         if not any(part.startswith(".") or part in ("tests", "__pycache__") for part in parts):
-            found["/".join(parts)] = read_regular(path).decode("utf-8", "surrogateescape")
+            found["/".join(parts)] = _text(path)
     return found
+
+
+def _text(path: Path) -> str:
+    return read_regular(path).decode("utf-8", "surrogateescape")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _record(converted: Path) -> dict[str, str]:

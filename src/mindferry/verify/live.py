@@ -18,6 +18,7 @@ from ..frameworks.mindspore_weights import Buffers, initial_buffers, kept_parame
 from .far_weights import all_variants, far_weights, has_far_weights
 from .golden import open_golden
 from .goldenfile import RecordError
+from .hand_edits import gaps_of_objects
 from .initial import initial_errors
 from .judge import Rule, Verdict, judge
 from .ledger import coverage, outcome_of
@@ -162,7 +163,7 @@ def compare(
     cell.set_train(was_training)
     verdict, golden = result.verdict, result.golden
     measured = replace(result.measured, shortfalls=tuple(settled.rest(result.measured.shortfalls)))
-    gaps += settled.gaps()
+    gaps += [*settled.gaps(), *(gaps_of_objects(torch_module, cell) if verdict.passed else [])]
     verdict = with_settings(join([("", verdict), *others]), golden, measured.settings)
     ledger = coverage(settled.golden(), measured, verdict.differences, modes, gaps)
     outcome = outcome_of(verdict.passed, ledger)

@@ -130,7 +130,8 @@ def verify(settings: Verification, show: Show = lambda text: None, into: bool = 
         others, gaps = _other_sets(settings, sides, show, result.golden.methods, settled) if is_tried else ([], [])
         gaps += _turned_settings(settings, sides, result.measured.turnable) if is_tried else []
         if result.verdict.passed and settings.source == "torch":
-            gaps += gaps_of_edits(settings.reference, settings.converted, (settings.model, settings.converted_model))
+            models, others = (settings.model, settings.converted_model), (settings.optimizer, settings.loss)
+            gaps += gaps_of_edits(settings.reference, settings.converted, models, others)
         verdict = with_settings(join([("", result.verdict), *others]), result.golden, result.measured.settings)
         predictions, notes = _predictions(settings, sides, show)
     measured = replace(result.measured, shortfalls=tuple(settled.rest(result.measured.shortfalls)))

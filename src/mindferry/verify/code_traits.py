@@ -59,6 +59,17 @@ CALLED_BY_FRAMEWORK = set(
     "cells name_cells cells_and_names insert_param_to_cell update_parameters_name load_parameter_slice set_inputs "
     "get_inputs compile compile_and_run recompute apply init_parameters_data".split()
 )
+FIXED = (
+    ast.Constant
+    | ast.Tuple
+    | ast.UnaryOp
+    | ast.BinOp
+    | ast.operator
+    | ast.unaryop
+    | ast.expr_context
+    | ast.Name
+    | ast.Attribute
+)
 SILENT = ast.Raise | ast.Assert  # errors are compared by their kinds
 
 
@@ -101,7 +112,7 @@ def imports_of(text: str) -> dict[str, str]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return {}
-    found = {}
+    found: dict[str, str] = {}
     for node in walked(tree):
         if isinstance(node, ast.Import):
             found |= {(each.asname or each.name.split(".")[0]): each.name for each in node.names}
@@ -126,7 +137,10 @@ def _of_piece(top: ast.stmt, imports: dict[str, str], mentioned: set[str]) -> It
         if isinstance(node, ast.ClassDef):
             yield from _of_class(node, mentioned)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from ((Kind.BY_ITSELF, f"@{_root(each)}", each) for each in node.decorator_list)
+            wrapping = [
+                each for each in node.decorator_list if imports.get(_root(each), "").split(".")[0] not in VALUES
+            ]
+            yield from ((Kind.BY_ITSELF, f"@{_root(each)}", each) for each in wrapping)
             if node.name != "__init__":
                 yield from _kept(node)
             else:
@@ -145,14 +159,8 @@ def _at_import(node: ast.stmt) -> Iterator[Found]:
 
 
 def _is_fixed(node: ast.expr) -> bool:
-    """A number, a text, or a row of such: what no call changes."""
-    return all(
-        isinstance(
-            each, ast.Constant | ast.Tuple | ast.UnaryOp | ast.BinOp | ast.operator | ast.unaryop | ast.expr_context
-        )
-        or (isinstance(each, ast.Name | ast.Attribute))
-        for each in walked(node)
-    )
+    """A number, a text, a name, or a row of such: what no call changes."""
+    return all(isinstance(each, FIXED) for each in walked(node))
 
 
 def _deciding(node: ast.AST) -> Iterator[Found]:
@@ -214,9 +222,9 @@ def _gradient(node: ast.AST) -> Iterator[Found]:
 
 
 def _of_class(node: ast.ClassDef, mentioned: set[str]) -> Iterator[Found]:
-    for each in (*node.bases, *(keyword.value for keyword in node.keywords)):
-        if isinstance(each, ast.Name) and hasattr(builtins, each.id) and each.id != "object":
-            yield Kind.BY_ITSELF, f"{each.id} as a base", each
+    for base in (*node.bases, *(keyword.value for keyword in node.keywords)):
+        if isinstance(base, ast.Name) and hasattr(builtins, base.id) and base.id != "object":
+            yield Kind.BY_ITSELF, f"{base.id} as a base", base
     for each in node.body:
         if isinstance(each, ast.FunctionDef):
             is_special = each.name.startswith("__") or each.name in CALLED_BY_FRAMEWORK
@@ -248,9 +256,9 @@ def _kept(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Found]:
 def _foreign_stores(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.Attribute]:
     """In a constructor: what is written into another object than the one that is made."""
     for node in walked(function):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and not isinstance(node.value, ast.Name):
-            yield node
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _root(node) != "self":
+        if (
+            isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and not isinstance(node.value, ast.Name)
+        ) or (isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _root(node) != "self"):
             yield node
 
 

@@ -10,7 +10,7 @@ from ..frameworks.named_in_code import chooses, handles_gaps, ignored, is_torchs
 from .scale import has_fraction
 from .tried_methods import tried_methods
 from .unasked_inputs import unasked
-from .variants import WEIGHTS, Inputs, between_whole, variants, with_gaps, without_labels, with_ties
+from .variants import WEIGHTS, Inputs, between_whole, variants, with_gaps, with_ties, without_labels
 
 TIMES = (
     16.0,

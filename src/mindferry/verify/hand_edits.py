@@ -35,7 +35,7 @@ def gaps_of_edits(
     texts = _texts(converted)
     record = _record(converted)
     touched = {path for path, text in texts.items() if record.get(path) != _digest(text)}
-    if reference is None or not touched or len(texts) > MOST and not record:
+    if reference is None or not touched or (len(texts) > MOST and not record):
         return []
     anew = _anew(reference, converted)
     roots = _names([*models, *(others if record else ())])  # an optimizer by hand keeps what a helper's does
@@ -135,9 +135,10 @@ def _digest(text: str) -> str:
 
 
 def _record(converted: Path) -> dict[str, str]:
-    if not (converted / STATE / "convert.json").is_file():
+    try:
+        return {each.path: each.digest for each in load(ProjectConversion, converted, "convert").files}
+    except MindferryError:  # none, or one of another version
         return {}
-    return {each.path: each.digest for each in load(ProjectConversion, converted, "convert").files}
 
 
 def _anew(reference: Path, converted: Path) -> dict[str, str]:

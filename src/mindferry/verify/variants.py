@@ -47,7 +47,7 @@ def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
         [*_on_tried(resized, tensors, values), *values(light, tensors)] for values in (_with_far_values, _near_zero)
     ]
     groups += [_in_turn(inputs, batch, tensors)]
-    groups += [_turned(light), _all_least(light, tensors), _one_padded(light, tensors)]
+    groups += [_turned(light), _all_least(light, tensors), _all_padded(light, tensors)]
     return [group for group in groups if group]
 
 
@@ -225,19 +225,11 @@ def _all_least(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]
     return [("whole numbers all the least", least)]
 
 
-def _one_padded(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]]:
-    """Of whole numbers alone, one sample that holds nothing but zero: mostly, that is what fills up a text."""
+def _all_padded(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]]:
+    """Of whole numbers alone, all of them zero: mostly, that is what fills up a text."""
     if not _has_whole(tensors) or any(value.is_floating_point() for value in tensors):
         return []
-    return [("a sample of whole numbers that are all zero", [(name, _with_least(value)) for name, value in inputs])]
-
-
-def _with_least(value: Any) -> Any:
-    if not (_is_whole(value) and value.ndim > 1 and value.numel()):
-        return value
-    changed = value.clone()
-    changed[-1] = value.min().clamp(max=0)
-    return changed
+    return [("whole numbers all zero", [(name, value * 0 if _is_whole(value) else value) for name, value in inputs])]
 
 
 def _counted(value: Any) -> Any:

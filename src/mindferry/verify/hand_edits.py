@@ -39,7 +39,7 @@ def gaps_of_edits(
         return []
     anew = _anew(reference, converted)
     roots = _names([*models, *(others if record else ())])  # an optimizer by hand keeps what a helper's does
-    return [*_differences(anew, texts, roots, touched, is_edited=bool(record))]
+    return [*differences(anew, texts, roots, touched, is_edited=bool(record))]
 
 
 def gaps_of_objects(module: Any, cell: Any) -> list[Gap]:
@@ -54,7 +54,7 @@ def gaps_of_objects(module: Any, cell: Any) -> list[Gap]:
     for file, (text, _) in theirs.items() if texts else ():
         with contextlib.suppress(MindferryError):
             anew[file] = convert_source(text).main
-    return [*_differences(anew, texts, sorted(roots), set(texts), is_edited=False)]
+    return [*differences(anew, texts, sorted(roots), set(texts), is_edited=False)]
 
 
 def _sources(kinds: Iterable[type], framework: str) -> dict[str, tuple[str, set[str]]]:
@@ -76,7 +76,7 @@ def _is_untouched(path: Path, text: str) -> bool:
     return folder is not None and _record(folder).get(path.relative_to(folder).as_posix()) == _digest(text)
 
 
-def _differences(
+def differences(
     anew: Mapping[str, str], texts: Mapping[str, str], roots: Iterable[str], touched: set[str], is_edited: bool
 ) -> Iterator[Gap]:
     roots = list(roots)

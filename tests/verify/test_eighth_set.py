@@ -52,6 +52,19 @@ def test_what_an_edit_does_beside_computing_is_listed(edit: Edit, conversions: d
         (converted / "net.py").write_text(written)
 
 
+def test_a_new_file_that_is_imported_is_looked_at(conversions: dict[str, tuple[Path, Path]]) -> None:
+    source, converted = conversions["conv"]
+    written = (converted / "net.py").read_text()
+    (converted / "net.py").write_text(f"import layers\n{written}")
+    (converted / "layers.py").write_text("from mindspore import nn\n\nnn.Dropout.construct = lambda self, x: x\n")
+    try:
+        found = gaps_of_edits(source, converted, ["net:Net"])
+    finally:
+        (converted / "net.py").write_text(written)
+        (converted / "layers.py").unlink()
+    assert [each.name for each in found] == ["layers.py line 3"]
+
+
 CHANGES = (  # what values settle
     ("lin", "h = ms_compat.tanh(self.fc(x))", "h = ops.tanh(self.fc(x))"),
     ("attn", "ops.mean(x, 1)", "x.mean(axis=1)"),

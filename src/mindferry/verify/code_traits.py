@@ -17,43 +17,17 @@ PLAIN = set(  # builtins that give the same for the same
     "issubclass len list map max min next object pow print property range repr reversed round set slice sorted staticmethod str "
     "sum super tuple type zip".split()
 )
-DECIDING = {
-    "max",
-    "min",
-    "bool",
-    "divmod",
-    "sorted",
-    "any",
-    "all",
-}  # plain ones, by which a size may turn into a choice
+# Plain ones by which a size may turn into a choice.
+DECIDING = set("max min bool divmod sorted any all int round str repr".split())
 COMPARED = {
     "gt": "Gt", "greater": "Gt", "lt": "Lt", "less": "Lt", "ge": "GtE", "greater_equal": "GtE", "le": "LtE",
     "less_equal": "LtE", "eq": "Eq", "equal": "Eq", "ne": "NotEq", "not_equal": "NotEq",
 }  # fmt: skip
-CUTS = {
-    "stop_gradient",
-    "bprop",
-    "backward",
-    "detach",
-    "no_grad",
-    "custom_gradient",
-    "Custom",
-    "register_hook",
-    "set_grad",
-    "grad",
-}
-CUTS |= {"set_requires_grad", "requires_grad_", "requires_grad"}
-WATCHED = {
-    "assign",
-    "assign_add",
-    "assign_sub",
-    "set_data",
-    "copy_",
-    "append",
-    "extend",
-    "set_train",
-    "train",
-}  # calls that show
+CUTS = set(
+    "stop_gradient bprop backward detach no_grad custom_gradient Custom register_hook set_grad grad set_requires_grad "
+    "requires_grad_ requires_grad".split()
+)
+WATCHED = set("assign assign_add assign_sub set_data copy_ append extend set_train train".split())  # calls that show
 CALLED_BY_FRAMEWORK = set(
     "train set_train set_grad to_float parameters_and_names get_parameters trainable_params untrainable_params parameters_dict "
     "cells name_cells cells_and_names insert_param_to_cell update_parameters_name load_parameter_slice set_inputs "
@@ -70,6 +44,7 @@ FIXED = (
     | ast.Name
     | ast.Attribute
 )
+ROUNDING = ast.FloorDiv | ast.Mod | ast.RShift | ast.LShift
 SILENT = ast.Raise | ast.Assert  # errors are compared by their kinds
 
 
@@ -176,7 +151,7 @@ def _deciding(node: ast.AST) -> Iterator[Found]:
         yield from ((Kind.DECIDES, type(each).__name__, node) for each in node.ops)
     elif isinstance(node, ast.BoolOp):
         yield Kind.DECIDES, "and, or", node
-    elif isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.FloorDiv | ast.Mod):
+    elif isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ROUNDING):
         yield Kind.DECIDES, "//", node
     elif isinstance(node, ast.Subscript):
         yield from _of_subscript(node)
@@ -219,6 +194,8 @@ def _gradient(node: ast.AST) -> Iterator[Found]:
     name = node.name if isinstance(node, ast.FunctionDef) else _last(node) if isinstance(node, ast.expr) else ""
     if name in CUTS:
         yield Kind.GRADIENT, "cut", node
+    elif name.endswith("_hook"):
+        yield Kind.BY_ITSELF, "hook", node
 
 
 def _of_class(node: ast.ClassDef, mentioned: set[str]) -> Iterator[Found]:

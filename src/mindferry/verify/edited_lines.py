@@ -6,10 +6,13 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from .literals import walked
+from .literals import SIZES, walked
 from .reached_code import Piece
 
 SIMPLE = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return | ast.Expr | ast.Delete
+SHAPING = set(
+    "reshape view broadcast_to expand tile repeat zeros ones full rand randn arange linspace split narrow".split()
+)
 FEW = {-2, -1, 0, 1, 2, 3, 4}  # axes, which values show
 
 
@@ -29,6 +32,7 @@ def edited_lines(theirs: Iterable[Piece], ours: Iterable[Piece]) -> Iterator[tup
             new = [leaf for leaf in _constants(each) if leaf not in constants]
             small = list(Counter(_small(each)) - Counter(leaf for one in gone for leaf in _small(one)))
             kept = lost - Counter(_names(each, function))
+            sizes = _sizes(each) - max((_sizes(one) for one in gone), default=0)
             if new:
                 yield piece, each.lineno, f"it was edited, and holds {', '.join(new)} (`{_short(each)}`)"
             elif small and kept:
@@ -37,6 +41,8 @@ def edited_lines(theirs: Iterable[Piece], ours: Iterable[Piece]) -> Iterator[tup
                     each.lineno,
                     f"it was edited, and holds {small[0]} instead of {next(iter(kept))} (`{_short(each)}`)",
                 )
+            elif sizes > 0:
+                yield piece, each.lineno, f"it was edited, and computes with a size (`{_short(each)}`)"
             elif isinstance(each, ast.Expr):
                 yield piece, each.lineno, f"it was added by hand (`{_short(each)}`)"
 
@@ -74,6 +80,23 @@ def _small(statement: ast.stmt) -> Iterator[str]:
     for node in walked(statement):
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value in FEW:
             yield repr(node.value)
+
+
+def _sizes(statement: ast.stmt) -> int:
+    """How often it reads a size, other than to shape something."""
+    shaping = [each for each in walked(statement) if isinstance(each, ast.Call) and _called(each) in SHAPING]
+    inside = {id(each) for call in shaping for given in (*call.args, *call.keywords) for each in walked(given)}
+    return sum(_is_size(each) and id(each) not in inside for each in walked(statement))
+
+
+def _is_size(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr in (*SIZES, "ndim")
+    return isinstance(node, ast.Name) and node.id == "len"
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def _names(statement: ast.stmt, function: ast.FunctionDef) -> list[str]:

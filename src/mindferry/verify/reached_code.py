@@ -40,8 +40,34 @@ def reached(texts: Mapping[str, str], roots: Iterable[str]) -> list[Piece]:
                 fresh = _mentioned(piece.node) - seen
                 seen |= fresh
                 left += fresh
-    files = {piece.file for piece in found.values()}
+    files = _with_imports({piece.file for piece in found.values()}, texts)
     return [*found.values(), *(piece for piece in loose if piece.file in files)]
+
+
+def _with_imports(files: set[str], texts: Mapping[str, str]) -> set[str]:
+    """Also the project's files that these import, in turn, and the packages that they lie in: all of that runs."""
+    named: dict[str, set[str]] = {}  # by every name that may import it
+    for file in texts:
+        parts = file.removesuffix(".py").removesuffix("/__init__").split("/")
+        for start in range(len(parts)):
+            named.setdefault(".".join(parts[start:]), set()).add(file)
+    left = list(files)
+    while left:
+        fresh = {file for name in _imported(texts[left.pop()]) for file in named.get(name, ())} - files
+        files |= fresh
+        left += fresh
+    return files
+
+
+def _imported(text: str) -> set[str]:
+    found = set[str]()
+    for node in walked(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            home = node.module or ""
+            found |= {home, *(f"{home}.{each.name}".lstrip(".") for each in node.names)}
+    return found | {name.rpartition(".")[0] for name in found} - {""}
 
 
 def _pieces(texts: Mapping[str, str]) -> Iterator[Piece]:

@@ -12,6 +12,7 @@ import hashlib
 import inspect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +33,18 @@ def gaps_of_edits(
     reference: Path | None, converted: Path, models: Iterable[str], others: Iterable[str] = ()
 ) -> list[Gap]:
     """Of a converted folder, beside what a conversion of `reference` would write now. `others`: its optimizer, its loss."""
-    texts = _texts(converted)
     record = _record(converted)
-    touched = {path for path, text in texts.items() if record.get(path) != _digest(text)}
-    if reference is None or not touched or (len(texts) > MOST and not record):
+    written = {each.path: each.digest for each in record.files} if record is not None else {}
+    texts = _texts(converted)
+    touched = {path for path, text in texts.items() if written.get(path) != _digest(text)}
+    if reference is None or not touched:
         return []
-    anew = _anew(reference, converted)
-    roots = _names([*models, *(others if record else ())])  # an optimizer by hand keeps what a helper's does
-    return [*differences(anew, texts, roots, touched, is_edited=bool(record))]
+    if record is None and max(len(texts), sum(1 for _ in islice(reference.rglob("*.py"), MOST))) >= MOST:
+        return []
+    is_whole = record is not None and Path(record.source).is_relative_to(reference)
+    anew = _anew(Path(record.source) if record is not None and is_whole else reference, converted)
+    roots = _names([*models, *(others if written else ())])  # an optimizer by hand keeps what a helper's does
+    return [*differences(anew, texts, roots, touched, is_edited=bool(written))]
 
 
 def gaps_of_objects(module: Any, cell: Any) -> list[Gap]:
@@ -72,8 +77,14 @@ def _sources(kinds: Iterable[type], framework: str) -> dict[str, tuple[str, set[
 
 def _is_untouched(path: Path, text: str) -> bool:
     """Whether it stands as a conversion of its project wrote it."""
-    folder = next((each for each in path.parents if (each / STATE / "convert.json").is_file()), None)
-    return folder is not None and _record(folder).get(path.relative_to(folder).as_posix()) == _digest(text)
+    for folder in path.parents:
+        if (folder / STATE / "convert.json").is_file():
+            record = _record(folder)
+            name = path.relative_to(folder).as_posix()
+            return record is not None and any(
+                name == each.path and _digest(text) == each.digest for each in record.files
+            )
+    return False
 
 
 def differences(
@@ -82,7 +93,7 @@ def differences(
     roots = list(roots)
     ours = [piece for piece in reached(texts, roots) if piece.file in touched]
     theirs = [piece for piece in reached(anew, roots) if piece.file in touched or not is_edited]
-    if not theirs:
+    if not (theirs or is_edited):
         return
     lines: dict[tuple[str, int], str] = {}
     was, made = _traits(theirs, anew), _traits(ours, texts)
@@ -134,11 +145,11 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _record(converted: Path) -> dict[str, str]:
+def _record(converted: Path) -> ProjectConversion | None:
     try:
-        return {each.path: each.digest for each in load(ProjectConversion, converted, "convert").files}
+        return load(ProjectConversion, converted, "convert")
     except MindferryError:  # none, or one of another version
-        return {}
+        return None
 
 
 def _anew(reference: Path, converted: Path) -> dict[str, str]:

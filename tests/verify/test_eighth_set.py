@@ -65,6 +65,18 @@ def test_a_new_file_that_is_imported_is_looked_at(conversions: dict[str, tuple[P
     assert [each.name for each in found] == ["layers.py line 3"]
 
 
+def test_a_file_that_is_no_python_is_passed_by(conversions: dict[str, tuple[Path, Path]]) -> None:
+    source, converted = conversions["conv"]
+    written = (converted / "net.py").read_text()
+    (converted / "net.py").write_text(written.replace("import ms_compat", "import ms_compat\nimport broken"))
+    (converted / "broken.py").write_text("def (:\n")
+    try:
+        assert gaps_of_edits(source, converted, ["net:Net"]) == []
+    finally:
+        (converted / "net.py").write_text(written)
+        (converted / "broken.py").unlink()
+
+
 CHANGES = (  # what values settle
     ("lin", "h = ms_compat.tanh(self.fc(x))", "h = ops.tanh(self.fc(x))"),
     ("attn", "ops.mean(x, 1)", "x.mean(axis=1)"),

@@ -133,7 +133,8 @@ def _texts(folder: Path) -> dict[str, str]:
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder).parts
         if not any(part.startswith(".") or part in ("tests", "__pycache__") for part in parts):
-            found["/".join(parts)] = _text(path)
+            with contextlib.suppress(OSError, MindferryError):
+                found["/".join(parts)] = _text(path)
     return found
 
 
@@ -158,7 +159,7 @@ def _anew(reference: Path, converted: Path) -> dict[str, str]:
     texts: dict[str, bytes] = {}
     try:
         convert_project(reference, converted, check=True, texts=texts)
-    except MindferryError:
+    except (OSError, MindferryError):
         return {}
     return {name: text.decode("utf-8", "surrogateescape") for name, text in texts.items() if name.endswith(".py")}
 

@@ -61,7 +61,7 @@ def _with_imports(files: set[str], texts: Mapping[str, str]) -> set[str]:
 
 def _imported(text: str) -> set[str]:
     found = set[str]()
-    for node in walked(ast.parse(text)):
+    for node in walked(tree) if (tree := _tree(text)) is not None else ():
         if isinstance(node, ast.Import):
             found |= {each.name for each in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -72,11 +72,15 @@ def _imported(text: str) -> set[str]:
 
 def _pieces(texts: Mapping[str, str]) -> Iterator[Piece]:
     for file, text in texts.items():
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError):
-            continue
-        yield from (Piece(file, node) for node in tree.body if not _is_unasked(node))
+        tree = _tree(text)
+        yield from (Piece(file, node) for node in tree.body if not _is_unasked(node)) if tree is not None else ()
+
+
+def _tree(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
 
 
 def _is_unasked(node: ast.stmt) -> bool:

@@ -40,6 +40,7 @@ KNOWN = {
     ("report", "weights"): "the page shows weights' own names",
     ("train", "weights"): "the first weights are carried over",
     ("tune", "train"): "a workload is a training script, watched as train watches one",
+    ("verify", "convert"): "an edited conversion is compared with what convert would write",
     ("tune", "verify"): "a change that is faster must compute the same",
 }
 EMITTED = ("compat", "recorder", "stand_ins")  # code that runs in the user's project, or in the reference's process

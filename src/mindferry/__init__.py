@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .convert import convert_project as convert_project
     from .convert import convert_source as convert_source
-    from .verify import compare as compare
+    from .verify.live import compare as compare
     from .weights import convert_weights as convert_weights
     from .weights import load_torch_weights as load_torch_weights
 

@@ -25,6 +25,7 @@ if __package__:
     from .behaviour_attacks import BEHAVIOUR
     from .code_attacks import CODE
     from .conduct_attacks import CONDUCT
+    from .eighth_attacks import EIGHTH
     from .fault import Fault
     from .fifth_attacks import FIFTH
     from .fresh_attacks import FRESH
@@ -44,6 +45,7 @@ else:  # run as a script
     from behaviour_attacks import BEHAVIOUR
     from code_attacks import CODE
     from conduct_attacks import CONDUCT
+    from eighth_attacks import EIGHTH
     from fault import Fault
     from fifth_attacks import FIFTH
     from fresh_attacks import FRESH
@@ -174,7 +176,20 @@ FAULTS = (
 
 SETS = {"first": FAULTS, "open": second_faults.OPEN, "sealed": second_faults.SEALED, "third": third_faults.THIRD}
 SETS |= {"fourth": third_faults.FOURTH, "fifth": third_faults.FIFTH}
-ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT, *FRESH, *HIDDEN, *CODE, *BEHAVIOUR, *FIFTH, *SIXTH, *SEVENTH)
+ATTACKS = (
+    *FIRST_ATTACKS,
+    *MORE,
+    *OUTSIDE,
+    *CONDUCT,
+    *FRESH,
+    *HIDDEN,
+    *CODE,
+    *BEHAVIOUR,
+    *FIFTH,
+    *SIXTH,
+    *SEVENTH,
+    *EIGHTH,
+)
 LISTED = "same as far as compared, but for a setting of "  # which is not counted as found
 PARTS = (*SETS, "attacks", "right")
 SEEDS = 17  # of each of the twelve networks of the second set

@@ -20,6 +20,10 @@ from .twins import GAN, RESNET, VIT, Twin
 CASES = {
     "a setting": (RESNET.mutate("eps=1e-5", "eps=1e-3"), "Its eps is 1e-05 in torch and 0.001 in MindSpore."),
     "a line": (VIT.mutate("axis=-1)", "axis=-2)"), "    a = ops.softmax(a, axis=-2)\n"),
+    "the line that calls": (
+        VIT.mutate("self.fc2(self.act(", "self.fc2(self.act(0.5 * "),
+        "uses act:\n    return self.fc2(self.act(0.5 * self.fc1(self.norm(x))))\n",
+    ),
     "the line that returns": (GAN.mutate("* 0.5 + 0.5", "* 0.5 - 0.5"), "    return self.main(x) * 0.5 - 0.5\n"),
     "a gradient that is cut": (
         RESNET.mutate("y = y + x", "y = y + ops.stop_gradient(x)"),

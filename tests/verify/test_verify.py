@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from dataclasses import replace
@@ -73,7 +74,8 @@ def test_the_folder_alone_will_do_with_a_record_and_a_toml(tmp_path: Path) -> No
     (torch_side / "mindferry.toml").write_text(
         '[weights]\nfile = "missing.pth"\n[verify]\nmodel = "net:Net"\ninputs = ["float32[2,3,16,16]"]\nmodes = "eval"\n'
     )
-    files = (FileConversion("net.py", "converted", ""),)
+    untouched = hashlib.sha256((mindspore_side / "net.py").read_bytes()).hexdigest()
+    files = (FileConversion("net.py", "converted", untouched),)
     save(ProjectConversion(str(torch_side), str(mindspore_side), files), mindspore_side, "convert")
     result = run(mindspore_side, "--json")
     assert result.exit_code == 4, result.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
 import sys
 from collections.abc import Callable, Iterator
@@ -71,7 +72,7 @@ def replaced_dropout(cell: Cell, function: Callable[..., Tensor]) -> Iterator[No
     for found in cells:
         found.set_train(False)
     for home, name in places:
-        home[name] = partial(_plainly, function, name)
+        home[name] = partial(_plainly, function, name, home[name])
     try:
         yield
     finally:
@@ -121,6 +122,11 @@ def is_drop_function(value: Any) -> bool:
     return callable(value) and (home.startswith("mindspore") or "ms_compat" in home.split("."))
 
 
-def _plainly(function: Callable[..., Tensor], name: str, input: Tensor, *args: Any, **options: Any) -> Tensor:
-    """Alpha dropout stays off on both sides."""
-    return input if "alpha" in name else function(name, input, *args, **options)
+def _plainly(
+    function: Callable[..., Tensor], name: str, original: Callable[..., Tensor], *args: Any, **options: Any
+) -> Tensor:
+    """Alpha dropout stays off on both sides. A helper of which each call has the same rate has no argument for it."""
+    given = inspect.signature(original).bind(*args, **options)
+    given.apply_defaults()
+    input, rate = given.args[0], given.arguments.get("p")
+    return input if "alpha" in name else function(name, input, rate, given.arguments.get("training", True))

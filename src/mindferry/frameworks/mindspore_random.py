@@ -78,8 +78,8 @@ def shared_randomness(
             wrong(path, problem)
         return multiply(input, values, path, wrong)
 
-    def function(name: str, input: Tensor, p: float = 0.5, training: bool = True, *_: Any, **__: Any) -> Tensor:
-        return drop(here(), float(p), input, name) if training and p else input
+    def function(name: str, input: Tensor, rate: float | None, training: bool) -> Tensor:
+        return drop(here(), rate, input, name) if training and rate != 0 else input
 
     handles = []
     for path, found in cell.cells_and_names():

@@ -34,6 +34,7 @@ LABELLED = frozenset({"cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss"
 IGNORED = -100  # the label that such a loss ignores by default
 GAPS = frozenset({"isnan", "isinf", "nan_to_num", "isfinite", "nansum", "nanmean", "nanmedian", "nanquantile"})
 
+CHOOSING = frozenset("argmax argmin topk sort argsort kthvalue median mode unique".split())
 ROUNDING = frozenset(
     "round floor ceil trunc frac fmod remainder floor_divide div rint fix sign sgn signbit heaviside bucketize searchsorted".split()
 )
@@ -61,6 +62,11 @@ def rounds(model: Any) -> bool:
     """Whether its own code rounds or divides into whole numbers: what lies right between two of them, or below zero, may go either way."""
     kinds = _own_kinds(model)
     return any(names_any(kind, ROUNDING, "torch.") for kind in kinds) or any(map(_divides, kinds))
+
+
+def chooses(model: Any) -> bool:
+    """Whether its own code picks or sorts: of equal numbers, one comes first."""
+    return any(names_any(kind, CHOOSING, "torch.") for kind in _own_kinds(model))
 
 
 @cache

@@ -27,6 +27,7 @@ class RecordRequest:
     steps: int = 0
     variant: str = ""  # the inputs in another size: its description, from VariantsRequest
     is_rough: bool = False  # with MindSpore's own formula for tanh
+    is_watched: bool = False  # of other inputs: the lines that run are noted
     turned: dict[str, float] = field(default_factory=dict)  # attribute -> the number that it holds meanwhile
 
 

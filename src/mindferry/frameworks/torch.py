@@ -19,7 +19,7 @@ from ..verify.predict import batches, save
 from ..verify.surroundings import Starts, computed_buffers, starts_of
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
-from ..verify.tried_methods import calling, is_watched
+from ..verify.tried_methods import calling
 from ..verify.turned_settings import turned
 from ..verify.variants import variants
 from .requests import (
@@ -64,7 +64,7 @@ def record(request: RecordRequest, link: Link) -> None:
                 is_quick=request.is_quick,
                 has_weights=request.has_weights,
                 is_rough=request.is_rough,
-                is_watched=is_watched(request.variant),
+                is_watched=request.is_watched,
                 remake=lambda: build(request.model),
                 note=lambda run: link.doing(f"{run} on {', '.join(request.inputs)}"),
             )

@@ -16,7 +16,7 @@ from ..frameworks.process import Worker
 from ..frameworks.requests import CellRequest, TraceRequest
 from .blame import NETWORK, caller
 from .golden import CallRecord, Golden
-from .gradient_line import gradient_lines
+from .gradient_line import gradient_lines, use_lines
 from .judge import Verdict
 from .settings import Verification
 from .trace import first_difference, load
@@ -56,7 +56,7 @@ def bisect(
     found = mindspore.ask(mindspore_side.settings_of, CellRequest(path))
     lines += _settings(golden.attributes.get(path, {}), found)
     if row.kind in ("output", "input") and torch is not None:
-        line = _line(path, row, golden, torch, mindspore, settings)
+        line = _line(path, row, golden, torch, mindspore, settings) or _call_line(path, row, torch, mindspore, settings)
         lines += [line] if line else []
     elif row.kind in ("gradient", "input gradient", "parameter") and torch is not None:
         lines += _gradient_line(path, row, torch, mindspore, settings)
@@ -136,6 +136,15 @@ def _gradient_line(path: str, row: Difference, torch: Worker, mindspore: Worker,
         if found:
             return [found]
     return []
+
+
+def _call_line(path: str, row: Difference, torch: Worker, mindspore: Worker, settings: Verification) -> str:
+    """Where the module calls the child that gets other values."""
+    ours = mindspore.ask(mindspore_side.source, CellRequest(path))
+    if row.kind != "input" or not ours.file or not Path(ours.file).is_relative_to(settings.converted):
+        return ""
+    name = row.name.removeprefix(f"{path}." if path else "").partition(".")[0]
+    return use_lines(torch.ask(torch_side.source, CellRequest(path)), ours, name)
 
 
 def _line(path: str, row: Difference, golden: Golden, torch: Worker, mindspore: Worker, settings: Verification) -> str:

@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..frameworks.named_in_code import handles_gaps, ignored, is_torchs, rounds
+from ..frameworks.named_in_code import chooses, handles_gaps, ignored, is_torchs, rounds
 from .scale import has_fraction
 from .tried_methods import tried_methods
 from .unasked_inputs import unasked
-from .variants import WEIGHTS, Inputs, between_whole, variants, with_gaps, without_labels
+from .variants import WEIGHTS, Inputs, between_whole, variants, with_gaps, with_ties, without_labels
 
 TIMES = (
     16.0,
@@ -37,6 +37,7 @@ def all_variants(
     if not groups or not is_light:
         return [group for group in groups if group]
     groups += [*unasked(model, inputs), *(between_whole(inputs) if rounds(model) else [])]
+    groups += with_ties(inputs) if chooses(model) else []
     groups += [[(f"{WEIGHTS} {times:g}", inputs)] for times in TIMES]
     groups += [[(f"{WEIGHTS} 1{COUNTS}", inputs)]] if _counts(model) else []
     groups += tried_methods(model, inputs, methods or {})

@@ -191,6 +191,7 @@ class Golden:
     methods: dict[str, list[str]] = field(default_factory=dict)  # class -> methods that nothing has called
     ran: frozenset[str] = frozenset()  # functions that ran, by their full names
     is_watched: bool = False  # of other inputs: lines that ran were noted
+    moving: frozenset[int] = frozenset()  # outputs that were another number in other runs, on both sides
 
     @property
     def framework(self) -> str:

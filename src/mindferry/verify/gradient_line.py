@@ -1,4 +1,4 @@
-"""The line to look at where outputs are right and a gradient is not: read from the two methods, since no value shows it."""
+"""The line to look at where no value shows it, read from the two methods: outputs are right and a gradient is not, a child is called wrongly."""
 
 from __future__ import annotations
 
@@ -27,7 +27,15 @@ class Statement:
 def gradient_lines(theirs: SourceText, ours: SourceText, names: Sequence[str]) -> str:
     """A cut that one side alone has; else where one of `names` (a parameter, a child) is used. "" if neither is found."""
     right, wrong = _statements(theirs), _statements(ours)
-    pair = _cut(right, wrong) or _use(right, wrong, names)
+    return _said(theirs, ours, _cut(right, wrong) or _use(right, wrong, names))
+
+
+def use_lines(theirs: SourceText, ours: SourceText, name: str) -> str:
+    """Where a child is called, whose arguments are computed there: no variable holds them."""
+    return _said(theirs, ours, _use(_statements(theirs), _statements(ours), [name]))
+
+
+def _said(theirs: SourceText, ours: SourceText, pair: tuple[Statement | None, Statement, str] | None) -> str:
     if pair is None:
         return ""
     other, found, what = pair

@@ -18,6 +18,7 @@ from ..frameworks.mindspore_weights import Buffers, initial_buffers, kept_parame
 from .far_weights import all_variants, far_weights, has_far_weights
 from .golden import open_golden
 from .goldenfile import RecordError
+from .hand_edits import gaps_of_objects
 from .initial import initial_errors
 from .judge import Rule, Verdict, judge
 from .ledger import coverage, outcome_of
@@ -27,7 +28,7 @@ from .other_settings import with_settings
 from .recorder import record
 from .result import Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
 from .surroundings import Starts, computed_buffers, starts_of
-from .tried_methods import Settled, calling, is_watched, place_of
+from .tried_methods import Settled, calling, place_of
 from .turned_settings import described, gap_of_turned, turned
 from .unasked_inputs import gap_of
 from .variants import floor_on
@@ -84,11 +85,13 @@ class _Pair:
             verdict = judge_initial(verdict, initial_errors(self.remake, buffers, seed), self.rule)
         return Result(golden, measured, verdict)
 
-    def try_size(self, path: Path, said: str, inputs: list[tuple[str, Any]], look: Look) -> Result | None:
+    def try_size(
+        self, path: Path, said: str, inputs: list[tuple[str, Any]], look: Look, is_watched: bool = False
+    ) -> Result | None:
         """Outputs alone, in eval mode, on other inputs; None if the reference does not take them."""
         options: dict[str, Any] = {"inside": look.inside, "is_quick": not look.inside, "is_rough": look.is_rough}
         options["has_weights"] = look.inside or has_far_weights(said)
-        options["is_watched"] = is_watched(said)
+        options["is_watched"] = is_watched
         modules, cells = list(self.module.named_modules()), list(self.cell.cells_and_names())
         with (
             far_weights(self.module, said),
@@ -156,13 +159,13 @@ def compare(
             result = closer(result, found) if look.is_rough else found
             look = next_look(result, look)
         is_tried = vary and result.verdict.passed and not result.measured.is_spoilt
-        settled = Settled(result.golden)
+        settled = Settled(result)
         others, gaps = _try_sizes(pair, path, result.golden.methods, settled) if is_tried else ([], [])
         gaps += _turned_settings(pair, path, result.measured.turnable) if is_tried and not gaps else []
     cell.set_train(was_training)
     verdict, golden = result.verdict, result.golden
     measured = replace(result.measured, shortfalls=tuple(settled.rest(result.measured.shortfalls)))
-    gaps += settled.gaps()
+    gaps += [*settled.gaps(), *(gaps_of_objects(torch_module, cell) if verdict.passed else [])]
     verdict = with_settings(join([("", verdict), *others]), golden, measured.settings)
     ledger = coverage(settled.golden(), measured, verdict.differences, modes, gaps)
     outcome = outcome_of(verdict.passed, ledger)
@@ -191,11 +194,12 @@ def _try_sizes(
     for group in all_variants(pair.module, pair.inputs, methods):
         for said, inputs in group:
             try:
-                tried = pair.try_size(path, said, inputs, Look())
+                is_watched = settled.watches(said)
+                tried = pair.try_size(path, said, inputs, Look(), is_watched)
                 is_method = place_of(said) is not None
                 look = next_look(tried, Look()) if tried is not None and not is_method else None
                 while tried is not None and look is not None:
-                    closer_look = pair.try_size(path, said, inputs, look)
+                    closer_look = pair.try_size(path, said, inputs, look, is_watched)
                     if (
                         closer_look is None
                     ):  # the reference does not stand it (a gradient of NaN): what was seen first counts

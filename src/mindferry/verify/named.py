@@ -21,6 +21,7 @@ SMALL = {
     "negative_slope": ("alpha",),
     "padding_idx": (),
     "momentum": (),
+    "max_norm": (),
 }  # torch's name -> MindSpore's
 
 

@@ -26,6 +26,11 @@ def other_settings(golden: Golden, converted: Settings) -> Iterator[OtherSetting
     for path, part in golden.parts.items():
         if not part.home.startswith(("torch.nn", "keras.")):
             continue
+        norm = golden.attributes.get(path, {}).get("max_norm")
+        if norm is not None and "max_norm" not in converted.get(path, {"max_norm": 0.0}):
+            yield OtherSetting(
+                path, f"its max_norm is {norm:g} in {golden.framework}, and MindSpore's layer has none", False
+            )
         for name, ours in converted.get(path, {}).items():
             theirs = golden.attributes.get(path, {}).get(name)
             if name == "momentum":

@@ -29,6 +29,7 @@ from .bisect import Culprit, bisect
 from .compare import Measurement
 from .far_weights import has_far_weights
 from .golden import Golden, open_golden
+from .hand_edits import gaps_of_edits
 from .judge import Verdict, judge
 from .ledger import coverage, outcome_of
 from .noise import is_near, with_noise
@@ -125,9 +126,16 @@ def verify(settings: Verification, show: Show = lambda text: None, into: bool = 
                 settings, result.golden, result.verdict, sides.torch, sides.mindspore, result.measured.classes
             )
         is_tried = golden is None and (result.verdict.passed or settings.more_inputs)
-        settled = Settled(result.golden)
+        settled = Settled(result)
         others, gaps = _other_sets(settings, sides, show, result.golden.methods, settled) if is_tried else ([], [])
         gaps += _turned_settings(settings, sides, result.measured.turnable) if is_tried else []
+        if result.verdict.passed and settings.source == "torch":
+            gaps += gaps_of_edits(
+                settings.reference,
+                settings.converted,
+                (settings.model, settings.converted_model),
+                (settings.optimizer, settings.loss),
+            )
         verdict = with_settings(join([("", result.verdict), *others]), result.golden, result.measured.settings)
         predictions, notes = _predictions(settings, sides, show)
     measured = replace(result.measured, shortfalls=tuple(settled.rest(result.measured.shortfalls)))
@@ -214,7 +222,7 @@ def _other_sets(
         for said in group:
             show(said)
             try:
-                tried = _try_size(settings, sides, said)
+                tried = _try_size(settings, sides, said, settled.watches(said))
             except _ConversionFailed as error:
                 gaps.append(Gap("inputs", said, "not comparable", f"the conversion fails there: {error}"))
                 break
@@ -250,7 +258,7 @@ class _ConversionFailed(Exception):
     """On inputs that the reference takes."""
 
 
-def _try_size(settings: Verification, sides: Sides, said: str) -> Result | None:
+def _try_size(settings: Verification, sides: Sides, said: str, is_watched: bool = False) -> Result | None:
     """Outputs alone, in eval mode, on the inputs in another size; None if the reference does not take it."""
     rule = replace(settings.rule, floor=floor_on(said, settings.rule.floor))
     chosen = replace(settings, modes=("eval",), optimizer="", steps=0, loss="", targets=(), rule=rule)
@@ -262,7 +270,7 @@ def _try_size(settings: Verification, sides: Sides, said: str) -> Result | None:
         is_other = has_far_weights(said) or place_of(said) is not None or bool(sides.turned)  # or comes after such
         has_weights = is_other or not (is_quick and sides.has_cell)
         request = replace(_request(chosen, sides, look, said), variant=said, is_quick=is_quick, has_weights=has_weights)
-        request = replace(request, turned=sides.turned)
+        request = replace(request, turned=sides.turned, is_watched=is_watched)
         try:
             golden = sides.record(request)
         except MindferryError:  # of a closer look: a gradient of NaN, perhaps. What was seen first counts

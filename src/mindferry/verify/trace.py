@@ -56,7 +56,9 @@ def traced(module: Any, call: int, method: str, to_numpy: Callable[[Any], Any]) 
 
 
 def _follow(frame: FrameType, found: list[Assignment], to_numpy: Callable[[Any], Any]) -> Any:
-    known = {name: _identity(value) for name, value in frame.f_locals.items()}
+    known = {
+        name: (value, _state(value)) for name, value in frame.f_locals.items()
+    }  # held, or another may get its address
     last = {"line": frame.f_lineno}
 
     def note(frame: FrameType, variable: str, value: Any) -> None:
@@ -67,8 +69,9 @@ def _follow(frame: FrameType, found: list[Assignment], to_numpy: Callable[[Any],
 
     def step(frame: FrameType, event: str, argument: Any) -> Any:
         for name, value in frame.f_locals.items():
-            if known.get(name) != _identity(value):
-                known[name] = _identity(value)
+            before = known.get(name)
+            if before is None or before[0] is not value or before[1] != _state(value):
+                known[name] = value, _state(value)
                 note(frame, name, value)
         last["line"] = frame.f_lineno
         if event == "return":
@@ -78,9 +81,9 @@ def _follow(frame: FrameType, found: list[Assignment], to_numpy: Callable[[Any],
     return step
 
 
-def _identity(value: Any) -> tuple[int, Any]:
-    """Changes when a variable is assigned to, or its tensor changed in place."""
-    return id(value), getattr(value, "_version", value if isinstance(value, int | float) else None)
+def _state(value: Any) -> Any:
+    """Changes when a tensor is changed in place."""
+    return getattr(value, "_version", None)
 
 
 def save(assignments: list[Assignment], path: Path) -> tuple[TracedLine, ...]:

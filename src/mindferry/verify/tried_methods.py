@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import dis
 import inspect
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,8 +26,9 @@ from .result import Result
 from .seeding import seeded
 from .state import same_state
 from .unasked_inputs import other_value
-from .variants import METHOD, WITHOUT, Inputs
+from .variants import METHOD, WITHOUT, Inputs, is_far
 
+FAR_OFF = 0.1  # by how much an output is another number
 MOST = 12  # methods
 NUMBER = 3  # for an argument that nothing fits: how many to draw, how long to go on
 LEAVES = 4  # parts of an output that are tried in turn
@@ -46,11 +48,6 @@ def place_of(said: str) -> tuple[str, str] | None:
     """(path of the module, method) of a variant that calls one."""
     found = _PLACE.fullmatch(said)
     return (found[2] or "", found[1]) if found is not None else None
-
-
-def is_watched(said: str) -> bool:
-    """Whether the lines count that a variant reaches."""
-    return place_of(said) is not None or said.startswith(WITHOUT)
 
 
 @contextlib.contextmanager
@@ -269,27 +266,36 @@ def _laid_out(name: str, value: Any) -> Inputs | None:
 class Settled:
     """Which of the methods that forward does not call were compared after all."""
 
-    def __init__(self, main: Golden) -> None:
-        self._main = main
+    def __init__(self, main: Result) -> None:
+        self._main, self._measured = main.golden, main.measured
         self._tried: dict[str, list[Result]] = {}  # Class.method -> what came of each call
         self._said: dict[str, str] = {}
         self._others: list[Result] = []  # the network itself, without an input
+        self._moving: set[int] = set()  # outputs
 
     def note(self, said: str, tried: Result) -> None:
         """What came of a variant that calls a method, or leaves an input to its default."""
         place = place_of(said)
         if place is None:
-            self._others += [tried] if is_watched(said) else []
+            self._others += [tried] if tried.golden.is_watched else []
+            self._moving |= _moving(self._main, tried.golden) if tried.verdict.passed else set()
             return
         part = self._main.parts.get(place[0])
         name = f"{part.kind if part is not None else ''}.{place[1]}"
         self._tried.setdefault(name, []).append(tried)
         self._said.setdefault(name, said.partition(", on ")[2])
 
+    def watches(self, said: str) -> bool:
+        """Whether the lines count that a variant reaches: where some never ran so far, those of any that is judged closely."""
+        if place_of(said) is not None or said.startswith(WITHOUT):
+            return True
+        left = (each for each in self.rest(self._measured.shortfalls) if each.subject == "branch")
+        return not is_far(said) and (bool(self.golden().unrun) or any(True for _ in left))
+
     def golden(self) -> Golden:
         """What was recorded, less the branches that were reached without an input."""
         unrun = [each for each in self._main.unrun if not any(_has_reached(each, other) for other in self._agreeing())]
-        return replace(self._main, unrun=tuple(unrun))
+        return replace(self._main, unrun=tuple(unrun), moving=frozenset(self._moving))
 
     def _agreeing(self) -> list[Result]:
         """Runs whose lines count: what they gave was compared."""
@@ -358,6 +364,13 @@ class Settled:
             return True
         is_reached = any(_has_reached_here(each, other) for other in self._agreeing())
         return _function(each) not in self._main.ran and not is_reached
+
+
+def _moving(main: Golden, other: Golden) -> set[int]:
+    """Outputs that are of another size there."""
+    pairs = zip(main.modes["eval"].outputs, other.modes["eval"].outputs, strict=False)
+    scales = [[golden.references[key].scale for golden, key in zip((main, other), pair, strict=True)] for pair in pairs]
+    return {index for index, (one, two) in enumerate(scales) if not math.isclose(one, two, rel_tol=FAR_OFF)}
 
 
 def _function(branch: Shortfall) -> str:

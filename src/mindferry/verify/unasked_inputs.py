@@ -10,9 +10,15 @@ from typing import Any
 from ..artifacts import Gap
 from ..frameworks.named_in_code import is_torchs
 from .surroundings import forward_codes
-from .variants import BELOW, LIGHT, MANY, WITHOUT, Inputs, with_batch
+from .variants import BELOW, HUGE, LIGHT, MANY, TIES, WITHOUT, Inputs, with_batch
 
 AXIS = "an axis more"
+CAUSES = {
+    AXIS: "an axis may be counted from the other end",
+    BELOW: "a division may go the other way",
+    HUGE: "a number may be cut to 32 bits",
+    TIES: "another one of equal numbers may come first",
+}
 ROWS = 3  # along the axis more
 LARGEST = 1024  # a number of samples that a network may take at once
 
@@ -25,9 +31,9 @@ def unasked(model: Any, inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
 
 def gap_of(said: str, passed: bool) -> Gap | None:
     """A network that was made for other axes need not stand these: a difference there is listed and called nothing worse."""
-    if passed or not said.startswith((AXIS, BELOW)):
+    cause = next((cause for start, cause in CAUSES.items() if said.startswith(start)), "")
+    if passed or not cause:
         return None
-    cause = "an axis may be counted from the other end" if said.startswith(AXIS) else "a division may go the other way"
     why = f"the reference takes such inputs, and the conversion gives other values there: {cause}"
     return Gap("inputs", said, "not comparable", why)
 

@@ -19,9 +19,12 @@ METHOD = "method "
 WITHOUT = "without "
 BETWEEN = "numbers right between two whole ones"
 BELOW = "whole numbers below zero"
+HUGE = "whole numbers beyond 32 bits"
+TIES = "ties in each sample"
 LONGER = 2  # times the length of a sequence, and one more
 LIGHT = 1 << 15  # input elements, up to which batch and sizes change one by one, and values on all samples
 MOST = 64  # samples, so that a table of whole numbers is gone through
+TIED = 3  # numbers that differ
 MANY = 33  # samples of light inputs, at once
 
 
@@ -44,7 +47,7 @@ def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
         [*_on_tried(resized, tensors, values), *values(light, tensors)] for values in (_with_far_values, _near_zero)
     ]
     groups += [_in_turn(inputs, batch, tensors)]
-    groups += [_turned(light), _all_least(light, tensors)]
+    groups += [_turned(light), _all_least(light, tensors), _all_padded(light, tensors)]
     return [group for group in groups if group]
 
 
@@ -119,7 +122,24 @@ def between_whole(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     below = [(name, -value - 1 if _is_whole(value) and not _is_mask(value) else value) for name, value in inputs]
     has_numbers = any(_is_tensor(value) and value.is_floating_point() for _, value in inputs)
     has_whole = any(_is_whole(value) and not _is_mask(value) for _, value in inputs)
-    return [*([[(BETWEEN, halves)]] if has_numbers else []), *([[(BELOW, below)]] if has_whole else [])]
+    huge = [(name, (value << 32) + value if _is_long(value) else value) for name, value in inputs]
+    has_long = has_whole and any(_is_long(value) for _, value in inputs)
+    groups = [[(BETWEEN, halves)]] if has_numbers else []
+    return [*groups, *([[(BELOW, below)]] if has_whole else []), *([[(HUGE, huge)]] if has_long else [])]
+
+
+def with_ties(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
+    """For a network that chooses or sorts: of numbers that are equal, one comes first."""
+    tied = [(name, (_halves(value) % TIED) if _is_ranked(value) else value) for name, value in inputs]
+    return [[(TIES, tied)]] if any(_is_ranked(value) for _, value in inputs) else []
+
+
+def _is_ranked(value: Any) -> bool:
+    return _is_tensor(value) and value.is_floating_point() and value.ndim > 1 and value.numel() > 0
+
+
+def _is_long(value: Any) -> bool:
+    return _is_whole(value) and str(value.dtype) == "torch.int64" and not _is_mask(value)
 
 
 def _halves(value: Any) -> Any:
@@ -203,6 +223,13 @@ def _all_least(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]
         return []
     least = [(name, value * 0 + value.min() if _is_whole(value) and value.numel() else value) for name, value in inputs]
     return [("whole numbers all the least", least)]
+
+
+def _all_padded(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]]:
+    """Of whole numbers alone, all of them zero: mostly, that is what fills up a text."""
+    if not _has_whole(tensors) or any(value.is_floating_point() for value in tensors):
+        return []
+    return [("whole numbers all zero", [(name, value * 0 if _is_whole(value) else value) for name, value in inputs])]
 
 
 def _counted(value: Any) -> Any:

@@ -60,6 +60,7 @@ class Use(Enum):
     COMPLEX_TYPE = "complex type"
     FROM_NUMBER = "from number"  # makes a tensor of numbers that are there
     DOUBLE = "double"
+    BYTE_TYPE = "byte type"
     TAKES_PARAMETER = "takes parameter"  # a parameter itself, not its values
     IMAGE_TO_ARRAY = "image to array"
     SEARCH = "search"  # gives places

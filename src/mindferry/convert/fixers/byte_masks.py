@@ -9,6 +9,7 @@ from ...read.uses import Use
 from ..facts import Facts
 from ..plan import Change, InsertAfter
 
+
 def plan(facts: Facts) -> Iterator[Change]:
     for node in facts.source.of(ast.Subscript):
         kind = facts.reading.type(node.value)

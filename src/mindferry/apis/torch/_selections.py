@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-import functools
 
 from ...read.infer import Reading
 from ...read.selections import assigned_values, function_around, is_selected
-from ...read.source import Source
 from .._call import Call
 from ..quirks import applies
 
@@ -18,12 +16,11 @@ TYPES = ("tensor", "Tensor")  # how the names of others end
 
 def makes_empty_tensors(call: Call) -> bool:
     """Whether the file makes tensors without elements: torch's `cat` passes over them, MindSpore's refuses them."""
-    return _holds_empty(call.reading.source)
+    return call.reading.once(_holds_empty)
 
 
-@functools.lru_cache(maxsize=4)
-def _holds_empty(source: Source) -> bool:
-    """Looked for once a file, however many calls ask."""
+def _holds_empty(reading: Reading) -> bool:
+    source = reading.source
     makers = [name for name in {**source.named, **source.members} if name in MAKERS or name.endswith(TYPES)]
     return any(map(_makes_empty, source.calls_named(*makers, "defaultdict")))
 

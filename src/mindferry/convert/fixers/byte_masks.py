@@ -47,9 +47,6 @@ def _makes_bytes(facts: Facts, node: ast.AST) -> bool:
 def _holds_bytes(facts: Facts, name: ast.Name) -> bool:
     """Every assignment of the name in its function gives it such a tensor."""
     scope = facts.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-    owners = [
-        facts.parents.get(store)
-        for store in facts.stores(name.id)
-        if isinstance(store.ctx, ast.Store) and facts.is_within(store, scope)
-    ]
-    return bool(owners) and all(isinstance(owner, ast.Assign) and _makes_bytes(facts, owner.value) for owner in owners)
+    bound = facts.source.bound_within(name.id, scope)
+    owners = (facts.parents.get(store) for store in bound)
+    return bool(bound) and all(isinstance(owner, ast.Assign) and _makes_bytes(facts, owner.value) for owner in owners)

@@ -14,6 +14,13 @@ NAME = "mindferry.toml"
 MODULE = "-m "  # before the name of a module that is run as `python -m` runs it
 CODE = "-c "  # before code that is run as `python -c` runs it
 NOTEBOOK = ".ipynb"
+WORDS: dict[type, str] = {
+    str: "a text",
+    tuple: "a list of texts",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +127,10 @@ def _section(path: Path, name: str, kind: type, values: Any) -> Any:
                 key == "inputs" and isinstance(value, tuple) and all(isinstance(each, str | list) for each in value)
             )
             if isinstance(value, tuple) and not is_sets and not all(isinstance(each, str) for each in value):
-                raise MindferryError(f"{path}: {name}.{key} should be a list of texts, not {brief(repr(value))}")
+                raise MindferryError(f"{path}: {name}.{key} should be {WORDS[tuple]}, not {brief(repr(value))}")
         elif isinstance(default, float) and type(value) is int:
             value = _as_float(value)
         if type(value) is not type(default) or (isinstance(value, float) and not math.isfinite(value)):
-            raise MindferryError(f"{path}: {name}.{key} should be a {type(default).__name__}, not {brief(repr(value))}")
+            raise MindferryError(f"{path}: {name}.{key} should be {WORDS[type(default)]}, not {brief(repr(value))}")
         chosen[known[key].name] = value
     return kind(**chosen)

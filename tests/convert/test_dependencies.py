@@ -9,6 +9,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from mindferry.convert.dependencies import rewrite_dependencies
 
 
@@ -51,6 +53,33 @@ torchvision = "*"
 [tool.ruff]
 line-length = 100
 """
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-e git+https://github.com/a/b#egg=torch",
+        "--editable=git+https://github.com/a/b#subdirectory=c&egg=torchvision",
+        "git+https://github.com/pytorch/vision.git@v0.20",
+        "https://download.pytorch.org/whl/cpu/torch-2.5.0-cp311-none-any.whl",
+        "./wheels/torchaudio-2.5.0.tar.gz",
+    ],
+)
+def test_torch_from_an_egg_a_file_or_a_repository_goes_too(line: str) -> None:
+    assert rewritten("requirements.txt", f"{line}\nscipy\n") == "mindspore==2.10.0\nnumpy<2\nscipy\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-e .",
+        "requests  # see github.com/pytorch/pytorch#egg=torch",
+        "https://example.org/torch_scatter-2.0.whl",
+        "git+https://github.com/pytorch/ignite",
+    ],
+)
+def test_what_only_looks_like_torch_stays(line: str) -> None:
+    assert rewritten("requirements.txt", f"{line}\n") == f"{line}\n"
 
 
 def test_pyproject_lists_and_poetry_tables() -> None:

@@ -59,6 +59,14 @@ def test_a_file_keeps_its_encoding_and_every_letter(codec, tmp_path):
     assert text.count(letters) == 4 if letters else True
 
 
+def test_a_codec_that_python_cannot_read_line_by_line_is_a_finding(tmp_path):
+    raw = TEXT.format(codec="punycode", letters="é").encode("punycode")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "m.py").write_bytes(raw)
+    result = convert_project(tmp_path / "in", tmp_path / "out")
+    assert result.files[0].status == "failed" and (tmp_path / "out" / "m.py").read_bytes() == raw
+
+
 @pytest.mark.parametrize("codec", ["latin-1", "cp1252", "shift_jis", "utf-8", "koi8-r"])
 def test_a_file_that_is_not_changed_stays_byte_for_byte(codec, tmp_path):
     letters = letters_of(codec, random.Random(5))

@@ -126,6 +126,14 @@ def test_what_can_not_be_carried_is_refused_by_name(kind, form, tmp_path):
     assert not (tmp_path / f"b.{form}").exists()
 
 
+@pytest.mark.parametrize("name", [1, True, None, b"w", ("a", "b")], ids=repr)
+def test_a_tensor_under_a_key_that_is_no_text_is_refused_by_name(name, tmp_path):
+    torch.save({"w": torch.ones(2), name: torch.zeros(3)}, tmp_path / "in.pth")
+    with pytest.raises(MindferryError, match="which is no text") as told:
+        convert_weights(tmp_path / "in.pth", tmp_path / "out.ckpt")
+    assert repr(name) in str(told.value) and not (tmp_path / "out.ckpt").exists()
+
+
 def test_metadata_that_nobody_knows_is_refused_by_name(tmp_path):
     import sys
     from pathlib import Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
 from dataclasses import dataclass, replace
@@ -37,6 +38,7 @@ from .render.notebook import convert_notebook
 from .settings import Settings, chosen_rules
 from .shell_scripts import is_shell, with_launchers
 
+USUAL_ENCODINGS = frozenset({"utf-8", "utf-8-sig", "iso-8859-1", "ascii"})
 RELATIVE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)
 
 
@@ -166,12 +168,23 @@ def _encoded(source: Source, code: str, raw: bytes) -> bytes:
         return raw
     try:
         data = code.encode(source.encoding)
-        is_same = data.decode(source.encoding) == code
+        is_same = data.decode(source.encoding) == code and _is_read(data, source.encoding)
     except UnicodeError:  # a finding's arrow in a file that is declared to be latin-1
         data, is_same = code.encode(source.encoding, "replace"), True
     if not is_same:
         raise Unreadable(f"its encoding, {source.encoding}, can't be written back; save the file as UTF-8")
     return data
+
+
+def _is_read(data: bytes, encoding: str) -> bool:
+    """Whether Python reads the file so: it decodes each line alone, which not every codec stands."""
+    if encoding in USUAL_ENCODINGS:
+        return True
+    try:
+        ast.parse(data)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _is_copied(file: ProjectFile) -> bool:

@@ -7,6 +7,10 @@ import re
 GONE = {"torch", "torchvision", "torchaudio", "pytorch", "pytorch-cuda"}
 NEEDED = ["mindspore==2.10.0", "numpy<2"]
 _NAME = re.compile(r"\s*\"?([A-Za-z0-9][A-Za-z0-9._-]*)")
+# A requirement may be a place instead of a name: an egg, a file, or one of PyTorch's own repositories.
+_EGG = re.compile(r"\s*(?:(?:-e|--editable)[\s=]+)?[^\s#]+#(?:\S*&)?egg=([A-Za-z0-9][A-Za-z0-9._-]*)")
+_FILE = re.compile(r"\s*[^\s#@]*/([A-Za-z0-9][A-Za-z0-9._]*)-\d[^/\s]*\.(?:whl|tar\.gz|zip)\b")
+_REPOSITORY = re.compile(r"\s*(?:(?:-e|--editable)[\s=]+)?[^\s#]*github\.com[/:](pytorch)/(?:pytorch|vision|audio)\b")
 _COMMENT = re.compile(r"(?:^|\s)(#.*)")
 _INDEX = re.compile(r"\s*(--(extra-)?index-url|-i|--find-links|-f)\b.*download\.pytorch\.org")
 
@@ -18,7 +22,8 @@ def is_requirements(relative: str) -> bool:
 
 def named(requirement: str) -> str:
     """The package that a requirement is for, as PyPI spells it."""
-    match = _NAME.match(requirement)
+    ways = (_EGG, _FILE, _REPOSITORY, _NAME)
+    match = next((found for way in ways if (found := way.match(requirement))), None)
     return match.group(1).lower().replace("_", "-") if match else ""
 
 

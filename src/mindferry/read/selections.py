@@ -59,11 +59,13 @@ class _Spread:
         self._sort_calls()
         for name in known.given_back & (self.calls.keys() | self.source.members.keys()):
             self._give_back(name)
+        given = {each.partition(":")[0] for each in known.arguments}
         functions: list[Function] = [*self.source.of(ast.FunctionDef), *self.source.of(ast.AsyncFunctionDef)]
         for function in functions:
-            for called in _names_of_function(reading, function):
+            names = _names_of_function(reading, function)
+            for called in names:
                 self.functions[called].append(function)
-            if known.arguments:
+            if not given.isdisjoint(names):
                 self._take_arguments(function)
         while self.waiting:
             self._climb(self.waiting.pop())

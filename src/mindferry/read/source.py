@@ -20,6 +20,7 @@ from typing import Any, Generic, TypeVar
 from ..errors import MindferryError
 from .fstrings import relocate
 from .older_python import Mended, as_python3
+from .walk import FIELDS, TEXT_FIELDS
 
 _LINE_ENDS = re.compile(rb"\r\n|\r|\n")
 _TRIVIA = re.compile(rb"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
@@ -29,20 +30,6 @@ _OF_312 = re.compile(r"\s*(?:type\s+\w+\s*[\[=]|(?:async\s+)?def\s+\w+\s*\[|clas
 INFINITIES = frozenset({"inf", "infty", "infinity", "+inf"})
 NEGATIVE_INFINITIES = frozenset({"-inf", "-infinity", "ninf"})
 _SCRIPT = re.compile(rb"^if\s+__name__\s*==", re.MULTILINE)
-_SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # one object for many nodes
-_NO_NODES = frozenset(
-    {
-        str,
-        int,
-        float,
-        complex,
-        bool,
-        bytes,
-        type(None),
-        type(...),
-        *(kind for base in _SHARED for kind in base.__subclasses__()),
-    }
-)
 _STATEMENTS = frozenset(ast.stmt.__subclasses__())
 _WITH_BLOCKS: tuple[type[ast.AST], ...] = (ast.Module, ast.ExceptHandler, ast.match_case, *_STATEMENTS)
 _BLOCKS: dict[type, tuple[str, ...]] = {
@@ -164,7 +151,7 @@ class Source:
 
     def _list_nodes(self) -> None:
         """Walk once: passes and rules look at all nodes many times."""
-        nodes, parents, texts = self.nodes, self.parents, self._texts
+        nodes, parents, texts, fields, text_fields = self.nodes, self.parents, self._texts, FIELDS, TEXT_FIELDS
         append, begin = nodes.append, self._children.append
         for node in nodes:  # grows while it is read
             begin(len(nodes))
@@ -184,20 +171,21 @@ class Source:
                 continue
             if which is ast.JoinedStr:
                 relocate(node, self)  # type: ignore[arg-type]
-            fields = node.__dict__
-            for name in node._fields:
-                value: Any = fields.get(name)
-                kind = type(value)
-                if kind is list:
+            values = node.__dict__
+            for name in fields[which]:
+                value: Any = values.get(name)
+                if type(value) is list:
                     for item in value:
-                        if isinstance(item, ast.AST):
+                        if item is not None:
                             append(item)
                             parents[item] = node
-                elif kind is str:
-                    texts.add(value)
-                elif kind not in _NO_NODES and isinstance(value, ast.AST):
+                elif value is not None:
                     append(value)
                     parents[value] = node
+            for name in text_fields[which]:
+                text = values.get(name)
+                if type(text) is str:
+                    texts.add(text)
         begin(len(nodes))
 
     @functools.cached_property
@@ -277,6 +265,14 @@ class Source:
         found: dict[str, list[ast.Attribute]] = defaultdict(list)
         for node in self.of(ast.Attribute):
             found[node.attr].append(node)
+        return dict(found)
+
+    @functools.cached_property
+    def keywords(self) -> dict[str, list[ast.keyword]]:
+        """What calls give by name, by that name."""
+        found: dict[str, list[ast.keyword]] = defaultdict(list)
+        for node in self.of(ast.keyword):
+            found[node.arg or ""].append(node)
         return dict(found)
 
     @functools.cached_property

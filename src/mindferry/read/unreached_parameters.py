@@ -12,10 +12,10 @@ from .source import Source
 if TYPE_CHECKING:
     from .infer import Reading
 
-WITH_PARAMETERS = (
+WITH_PARAMETERS = tuple(
     "Linear Bilinear Conv Lazy BatchNorm GroupNorm LayerNorm RMSNorm InstanceNorm SyncBatchNorm Embedding RNN GRU LSTM "
-    "Multihead Transformer Sequential ModuleList ModuleDict Parameter PReLU"
-).split()
+    "Multihead Transformer Sequential ModuleList ModuleDict Parameter PReLU".split()
+)
 REGISTERS = frozenset({"add_module", "register_parameter", "register_module"})
 CONDITIONS = (ast.If, ast.IfExp, ast.While, ast.Try, ast.Match, ast.Lambda)
 STEPPED = (Role.OPTIMIZER, Role.SCHEDULER)
@@ -111,7 +111,7 @@ def _classes_around(source: Source, node: ast.AST) -> Iterator[ast.ClassDef]:
 def _has_parameters(reading: Reading, call: ast.Call) -> bool:
     kind = reading.type(call.func)
     if kind.kind == "ref" and kind.qual.startswith(reading.symbols.framework.homes):
-        return kind.qual.rpartition(".")[2].startswith(tuple(WITH_PARAMETERS))
+        return kind.qual.rpartition(".")[2].startswith(WITH_PARAMETERS)
     made = reading.type(call)
     if made.kind == "instance":
         return reading.symbols.is_module(made.qual)

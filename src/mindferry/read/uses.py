@@ -61,6 +61,7 @@ class Use(Enum):
     FROM_NUMBER = "from number"  # makes a tensor of numbers that are there
     DOUBLE = "double"
     OF_PYTHON = "of Python"  # a class of Python's own that the framework hands on
+    BYTE_TYPE = "byte type"
     TAKES_PARAMETER = "takes parameter"  # a parameter itself, not its values
     IMAGE_TO_ARRAY = "image to array"
     SEARCH = "search"  # gives places

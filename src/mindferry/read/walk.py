@@ -13,9 +13,10 @@ T = TypeVar("T")
 
 # fields that hold texts and numbers; or contexts and operators, one object of which stands for all its kind
 _PLAIN_FIELDS = frozenset(
-    "arg asname attr conversion ctx id is_async kind kwd_attrs level module n op ops rest s simple type_comment".split()
+    "arg asname attr conversion ctx id is_async kind kwd_attrs level module n op ops rest s simple str type_comment".split()
 )
 _NAMED = ("FunctionDef", "AsyncFunctionDef", "ClassDef", "ExceptHandler", "MatchAs", "MatchStar", "alias", "TypeVar")
+_TEXTS = frozenset("arg asname attr module name rest type_comment".split())  # or a node, as the name of a type does
 _LEAVES = ("Constant", "Name", "Global", "Nonlocal", "TypeIgnore", "ParamSpec", "TypeVarTuple", "MatchSingleton")
 
 
@@ -37,13 +38,14 @@ class _Fields(dict[type, tuple[str, ...]]):
         return self[kind]
 
 
-_FIELDS = _Fields({kind: _fields(kind) for kind in _KINDS})
+FIELDS = _Fields({kind: _fields(kind) for kind in _KINDS})
+TEXT_FIELDS = _Fields({kind: tuple(each for each in getattr(kind, "_fields", ()) if each in _TEXTS) for kind in FIELDS})
 
 
 def walk(root: ast.AST) -> list[ast.AST]:
     """The node and all inside it, level by level as `ast.walk` gives them, without contexts and operators."""
     found = [root]
-    append, fields = found.append, _FIELDS
+    append, fields = found.append, FIELDS
     for node in found:  # grows while it is read
         for name in fields[type(node)]:
             value = getattr(node, name, None)
@@ -89,7 +91,7 @@ def by_kind(root: ast.AST) -> dict[type, list[Any]]:
         for node in level:
             kind = type(node)
             found[kind].append(node)
-            for name in _FIELDS[kind]:
+            for name in FIELDS[kind]:
                 value = getattr(node, name, None)
                 if type(value) is list:
                     following += [item for item in value if item is not None and type(item) is not ast.Name]
@@ -102,7 +104,7 @@ def by_kind(root: ast.AST) -> dict[type, list[Any]]:
 def children_of(node: ast.AST) -> list[ast.AST]:
     """What the node is made of, as `ast.iter_child_nodes` gives it, without contexts and operators."""
     found: list[ast.AST] = []
-    for name in _FIELDS[type(node)]:
+    for name in FIELDS[type(node)]:
         value = getattr(node, name, None)
         if type(value) is list:
             found += [item for item in value if item is not None]

@@ -112,6 +112,18 @@ def test_a_cell_that_does_not_parse_stays_while_the_others_are_converted(tmp_pat
     assert body["cells"][2]["source"] == "await f(ops.zeros((1,)))"
 
 
+def test_a_cell_that_cannot_be_parsed_at_all_is_a_finding(tmp_path: Path) -> None:
+    lone = json.dumps({"cells": [code('import torch\nx = "\ud800"'), code("y = 2")], "metadata": {}, "nbformat": 4})
+    _, findings, written = convert(tmp_path, text=lone)
+    assert "import torch" in written
+    assert len(findings) == 1 and "net.ipynb:cell 1:1:1" in findings[0] and "cannot be parsed" in findings[0]
+
+
+def test_a_cell_whose_lines_are_no_texts_is_no_notebook(tmp_path: Path) -> None:
+    _, findings, written = convert(tmp_path, text=json.dumps({"cells": [code([["import torch"]])], "nbformat": 4}))  # type: ignore[list-item]
+    assert "import torch" in written and len(findings) == 1 and "not a notebook" in findings[0]
+
+
 def test_a_notebook_gets_its_helpers_beside_it(tmp_path: Path) -> None:
     (tmp_path / "p/books").mkdir(parents=True)
     body = {

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import ast
-import functools
 
 from ...read.infer import Reading
 from ...read.selections import assigned_values, function_around, is_selected
-from ...read.source import Source
 from .._call import Call
 from ..quirks import applies
 
 EMPTY_SUMS = "the sum of no elements is garbage on CPU; what a mask selects is summed by a helper that minds it"
 MAKERS = frozenset({"empty", "zeros", "ones"})
-EMPTY_MAKERS = (*sorted(MAKERS), "ensor")
+TYPES = ("tensor", "Tensor")  # how the names of others end
 
 
 def makes_empty_tensors(call: Call) -> bool:
     """Whether the file makes tensors without elements: torch's `cat` passes over them, MindSpore's refuses them."""
-    return _holds_empty(call.reading.source)
+    return call.reading.once(_holds_empty)
 
 
-@functools.lru_cache(maxsize=4)
-def _holds_empty(source: Source) -> bool:
-    """Looked for once a file, however many calls ask."""
-    return any(source.mentions(word) for word in EMPTY_MAKERS) and any(map(_makes_empty, source.of(ast.Call)))
+def _holds_empty(reading: Reading) -> bool:
+    source = reading.source
+    makers = [name for name in {**source.named, **source.members} if name in MAKERS or name.endswith(TYPES)]
+    return any(map(_makes_empty, source.calls_named(*makers, "defaultdict")))
 
 
 def _makes_empty(node: ast.Call) -> bool:
@@ -32,11 +30,11 @@ def _makes_empty(node: ast.Call) -> bool:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     match node.args:
         case []:
-            return name.endswith(("tensor", "Tensor")) and not node.keywords
+            return name.endswith(TYPES) and not node.keywords
         case [ast.List(elts=[]) | ast.Tuple(elts=[]), *_]:
-            return name.endswith(("tensor", "Tensor"))
+            return name.endswith(TYPES)
         case [ast.Name(id=maker) | ast.Attribute(attr=maker)] if name == "defaultdict":
-            return maker.endswith(("tensor", "Tensor"))
+            return maker.endswith(TYPES)
         case [ast.Constant(value=0), *_] | [
             ast.List(elts=[ast.Constant(value=0), *_]) | ast.Tuple(elts=[ast.Constant(value=0), *_]),
             *_,

@@ -5,22 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import Change, InsertAfter
 
-TYPES = frozenset(("uint8", "ByteTensor"))
-
 
 def plan(facts: Facts) -> Iterator[Change]:
-    if not any(map(facts.source.mentions, ("byte", *TYPES))):
-        return
     for node in facts.source.of(ast.Subscript):
         kind = facts.reading.type(node.value)
         if not kind.is_tensor and kind.kind != "unknown":
             continue
         for part in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
             is_held = isinstance(part, ast.Name) and _holds_bytes(facts, part)
-            if is_held or (_makes_bytes(part) and not _is_byte_of_tensor(facts, part)):
+            if is_held or (_makes_bytes(facts, part) and not _is_byte_of_tensor(facts, part)):
                 yield from _by_truth(facts, part)
 
 
@@ -37,22 +34,19 @@ def _is_byte_of_tensor(facts: Facts, node: ast.expr) -> bool:
     return False
 
 
-def _makes_bytes(node: ast.AST) -> bool:
+def _makes_bytes(facts: Facts, node: ast.AST) -> bool:
     """`(x > 0).byte()`, `mask.to(torch.uint8)`, `torch.zeros(n, dtype=torch.uint8)`, `torch.ByteTensor(rows)`."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
     if node.func.attr == "byte" and not node.args:
         return True
     given = [*node.args, *(each.value for each in node.keywords if each.arg == "dtype")]
-    return node.func.attr in TYPES or any(isinstance(each, ast.Attribute) and each.attr in TYPES for each in given)
+    return any(facts.is_use(Use.BYTE_TYPE, each) for each in (node.func, *given))
 
 
 def _holds_bytes(facts: Facts, name: ast.Name) -> bool:
     """Every assignment of the name in its function gives it such a tensor."""
     scope = facts.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-    owners = [
-        facts.parents.get(store)
-        for store in facts.stores(name.id)
-        if isinstance(store.ctx, ast.Store) and facts.is_within(store, scope)
-    ]
-    return bool(owners) and all(isinstance(owner, ast.Assign) and _makes_bytes(owner.value) for owner in owners)
+    bound = facts.source.bound_within(name.id, scope)
+    owners = (facts.parents.get(store) for store in bound)
+    return bool(bound) and all(isinstance(owner, ast.Assign) and _makes_bytes(facts, owner.value) for owner in owners)

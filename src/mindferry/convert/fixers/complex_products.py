@@ -22,6 +22,7 @@ SAME_KIND = frozenset(
     "view reshape unsqueeze squeeze expand expand_as permute transpose flatten repeat clone detach contiguous conj roll to cuda cpu".split()
 )
 ADVICE = "keep its real and imaginary parts as one real parameter with a last axis of 2, and join them by torch.view_as_complex in forward"
+CHANGES_TYPE = ("to", "type")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -46,15 +47,17 @@ def _holds_complex(facts: Facts, value: ast.expr) -> bool:
 
 
 def _is_concerned(facts: Facts) -> bool:
-    return bool(facts.calls_for(Use.COMPLEX)) or any(
-        _is_made_complex(facts, call) for call in facts.source.of(ast.Call)
-    )
+    if facts.calls_for(Use.COMPLEX):
+        return True
+    given = [each.value for each in facts.source.keywords.get("dtype", ())]
+    given += [each for call in facts.source.calls_named(*CHANGES_TYPE) for each in call.args[:1]]
+    return any(facts.is_use(Use.COMPLEX_TYPE, each) for each in given)
 
 
 def _is_made_complex(facts: Facts, call: ast.Call) -> bool:
     """`torch.zeros(3, dtype=torch.cfloat)`, `x.to(torch.complex64)`."""
     given = [each.value for each in call.keywords if each.arg == "dtype"]
-    if isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "type"):
+    if isinstance(call.func, ast.Attribute) and call.func.attr in CHANGES_TYPE:
         given += call.args[:1]
     return any(facts.is_use(Use.COMPLEX_TYPE, each) for each in given)
 

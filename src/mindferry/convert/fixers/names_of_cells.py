@@ -24,10 +24,13 @@ NEEDED = frozenset(
     ("set_train", "trainable_params", "get_parameters", "parameters_and_names", "name_cells", "cells_and_names")
 )
 CELLS = "cells"
+ALL = HIDDEN | NEEDED | {CELLS}
 REGISTERING = ("register_buffer", "register_parameter", "register_module", "add_module")
 
 
 def plan(facts: Facts) -> Iterator[Change]:
+    if ALL.isdisjoint(facts.source.names):
+        return
     for node, qual in facts.reading.owners.items():
         if isinstance(node, ast.ClassDef) and facts.reading.symbols.is_module(qual):
             methods = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}

@@ -14,6 +14,7 @@ from .fold_constants import NOTHING, constant
 
 UNKNOWN = "?"
 STATE = {"state_dict", "load_state_dict"}
+GROUPS = ("state", "defaults")
 OPENERS = {"open", "BytesIO", "TemporaryFile", "NamedTemporaryFile", "SpooledTemporaryFile", "fdopen"}
 FILES = {"f", "fp", "fh", "fd", "file", "fileobj", "buffer", "buf", "stream", "handle", "bio", "out", "output", "io"}
 SHOWN = {"print", "repr", "str", "format", "info", "debug", "warning", "log", "write"}
@@ -262,12 +263,16 @@ def literal_of(node: ast.AST | None) -> str:
 
 def _add_names(nodes: Nodes, helpers: set[ast.Attribute], use: ProjectUse) -> None:
     # ms_compat.state_dict is a function, and nobody's method
-    members = [each for each in nodes[ast.Attribute] if each not in helpers and not _is_own_grad(each)]
-    use.mentioned |= {node.attr for node in members if type(node.ctx) is ast.Load}
-    use.stored |= {node.attr for node in members if type(node.ctx) is not ast.Load}
-    use.assigned |= {node.attr for node in members if type(node.ctx) is ast.Store}
-    use.state_owners |= {ast.unparse(node.value) for node in members if node.attr in STATE}
-    use.group_owners |= {ast.unparse(node.value) for node in members if node.attr in ("state", "defaults")}
+    members: dict[type[ast.expr_context], dict[str, list[ast.Attribute]]] = {ast.Load: {}, ast.Store: {}, ast.Del: {}}
+    for each in nodes[ast.Attribute]:
+        if each not in helpers and not _is_own_grad(each):
+            members[type(each.ctx)].setdefault(each.attr, []).append(each)
+    use.mentioned.update(members[ast.Load])
+    use.stored.update(members[ast.Store], members[ast.Del])
+    use.assigned.update(members[ast.Store])
+    for by_name in members.values():
+        use.state_owners |= {ast.unparse(each.value) for name in STATE for each in by_name.get(name, ())}
+        use.group_owners |= {ast.unparse(each.value) for name in GROUPS for each in by_name.get(name, ())}
     keys = [constant(node.slice) for node in nodes[ast.Subscript]]
     use.keys |= {key for key in keys if isinstance(key, str)}
     called = [(_last_word(node.func), node) for node in nodes[ast.Call]]

@@ -134,10 +134,15 @@ def _load(raw: bytes) -> tuple[str, dict[str, Any]]:
         raise Unreadable(f"not a notebook: {error}") from None
     cells = body.get("cells") if isinstance(body, dict) else None
     if not isinstance(cells, list) or not all(
-        isinstance(each, dict) and isinstance(each.get("source", ""), str | list) for each in cells
+        isinstance(each, dict) and _is_text(each.get("source", "")) for each in cells
     ):
         raise Unreadable("not a notebook of format 4; open and save it with Jupyter first")
     return encoding, cast(dict[str, Any], body)
+
+
+def _is_text(source: object) -> bool:
+    """Whether it is a text, or the lines of one."""
+    return isinstance(source, str) or (isinstance(source, list) and all(isinstance(line, str) for line in source))
 
 
 def _is_python(body: dict[str, Any]) -> bool:
@@ -151,7 +156,7 @@ def _is_python(body: dict[str, Any]) -> bool:
 
 def _text(cell: dict[str, Any]) -> str:
     source = cell.get("source", "")
-    return source if isinstance(source, str) else "".join(map(str, source))
+    return source if isinstance(source, str) else "".join(source)
 
 
 def _mask(cell: Cell, path: str, marks: Marks) -> str:
@@ -183,32 +188,25 @@ def _mask(cell: Cell, path: str, marks: Marks) -> str:
         try:
             ast.parse("\n".join(lines))
             return "\n".join(lines)
-        except (ValueError, RecursionError, MemoryError):
+        except (ValueError, RecursionError, MemoryError) as error:
+            what = type(error).__name__ if isinstance(error, UnicodeError) else str(error) or "nested too deeply"
+            cell.findings.append(_unreadable(path, cell, f"cannot be parsed: {what}"))
             break
         except SyntaxError as error:
             at = _magic_line(lines, error.lineno or 1, marks)
             if at is None:
-                cell.findings.append(
-                    Finding(
-                        findings.MF900,
-                        "error",
-                        f"{path}:cell {cell.number}",
-                        error.lineno or 1,
-                        error.offset or 1,
-                        f"not valid Python 3: {error.msg}",
-                        "mend the cell and convert again; it stays as it is",
-                    )
-                )
+                place = error.lineno or 1, error.offset or 1
+                cell.findings.append(_unreadable(path, cell, f"not valid Python 3: {error.msg}", place))
                 break
             _hide_line(lines, at, marks)
     else:
-        message, advice = (
-            "it has too many magics to be read as Python",
-            "part the cell and convert again; it stays as it is",
-        )
-        place = f"{path}:cell {cell.number}"
-        cell.findings.append(Finding(findings.MF900, "error", place, 1, 1, message, advice))
+        cell.findings.append(_unreadable(path, cell, "it has too many magics to be read as Python"))
     return _hidden(text, marks)
+
+
+def _unreadable(path: str, cell: Cell, message: str, place: tuple[int, int] = (1, 1)) -> Finding:
+    advice = "mend the cell and convert again; it stays as it is"
+    return Finding(findings.MF900, "error", f"{path}:cell {cell.number}", *place, message, advice)
 
 
 def _is_magic(line: str) -> bool:

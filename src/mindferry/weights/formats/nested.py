@@ -38,7 +38,7 @@ class Found:
 
 def find_parameters(path: Path, value: Any, key: str | None) -> Found:
     """The state dict at `key`, or the only one that can be meant."""
-    sets, inside = _sets(path, value)
+    sets, inside, unnamed = _sets(path, value)
     if not sets:
         raise bad(path, "holds no tensors by name; save model.state_dict() from torch")
     if key is not None:
@@ -47,6 +47,8 @@ def find_parameters(path: Path, value: Any, key: str | None) -> Found:
         chosen = key
     else:
         chosen = _choose(path, sets, inside)
+    if chosen in unnamed:
+        raise bad(path, f"has a tensor under the key {shown(repr(unnamed[chosen]))}, which is no text; give it a name")
     table = sets[chosen]
     tensors = {name: tensor for name, tensor in table.items() if isinstance(tensor, Tensor)}
     extras = tuple(shown(name) for name, tensor in table.items() if not isinstance(tensor, Tensor))
@@ -74,11 +76,12 @@ class _Place:
         return chain[::-1]
 
 
-def _sets(path: Path, value: Any) -> tuple[dict[str, dict[Any, Any]], dict[str, int]]:
-    """Every dictionary that holds tensors by name, by its dotted path, and the size of the largest inside each."""
+def _sets(path: Path, value: Any) -> tuple[dict[str, dict[Any, Any]], dict[str, int], dict[str, Any]]:
+    """Every dictionary that holds tensors by name, by its dotted path; the size of the largest inside each; a key of one that names no tensor."""
     found: dict[str, dict[Any, Any]] = {}
     keys: dict[int, str] = {}  # of the dictionaries found, by identity
     largest: dict[str, int] = {}
+    unnamed: dict[str, Any] = {}
     seen: set[int] = set()  # each object is looked at once
     pending = deque([_Place(value)] if isinstance(value, dict) else [])
     spelled = 0
@@ -97,6 +100,8 @@ def _sets(path: Path, value: Any) -> tuple[dict[str, dict[Any, Any]], dict[str, 
                 raise bad(path, "holds tensors under keys that are longer than any name")
             key = ".".join(each.name for each in chain[1:] if each.name)
             found[key] = {name: item for name, item in table.items() if isinstance(name, str)}
+            if lost := [name for name, item in table.items() if isinstance(item, Tensor) and type(name) is not str]:
+                unnamed[key] = lost[0]
             keys[id(table)] = key
             for each in chain[:-1]:
                 if (above := keys.get(id(each.table))) is not None:
@@ -104,7 +109,7 @@ def _sets(path: Path, value: Any) -> tuple[dict[str, dict[Any, Any]], dict[str, 
         for name, item in table.items():
             if isinstance(name, str) and isinstance(item, dict) and id(item) not in seen:
                 pending.append(_Place(item, name, place, place.depth + 1))
-    return found, largest
+    return found, largest, unnamed
 
 
 def _choose(path: Path, sets: dict[str, dict[Any, Any]], inside: dict[str, int]) -> str:

@@ -47,6 +47,7 @@ for epoch in range(3):
 BOX = "box = [1.0]\n"
 BLOCKS = "self.blocks = nn.ModuleList([nn.Linear(6, 6), nn.Linear(6, 6)])"
 RUN = "for block in self.blocks:\n            x = F.relu(block(x))"
+RUN_HELD = "x = x * self.held[0]"
 TABLE = {"top": "box = [1.0]", "given": "box", "last": "box[0] = 0.5"}
 HALVE = "def halve(values):\n    for i in range(len(values)):\n        values[i] = values[i] * 0.5"
 GAIN = "class Gain:\n    def __init__(self, kept):\n        self.kept = kept\n    def __call__(self, x):\n        return x * len(self.kept)"
@@ -135,6 +136,24 @@ CHANGES: dict[str, tuple[dict[str, str], str]] = {
             "last": "w[0] = 5.0",
         },
         "`w` is written to",
+    ),
+    "set by a method": (
+        {
+            "top": BOX,
+            "init": "pass\n\n    def use(self, kept):\n        self.held = kept",
+            "given": "box); net.use(box",
+            "forward": RUN_HELD,
+        }
+        | {"last": "box[0] = 0.5"},
+        "reads `held`",
+    ),
+    "of a class": (
+        {"top": f"{BOX}class Gains:\n    kept = box", "forward": "x = x * Gains.kept[0]", "last": "box[0] = 0.5"},
+        "`box` is written to",
+    ),
+    "named as a builtin": (
+        {"top": "abs = [1.0].copy", "forward": "x = x * abs()[0]"},
+        "reads `abs`",
     ),
     "default": (
         {"top": f"{BOX}def by(x, t=box):\n    return x * t[0]", "forward": "x = by(x)", "last": "halved = [box.pop()]"},

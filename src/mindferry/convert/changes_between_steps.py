@@ -165,7 +165,7 @@ def changes_of(source: Source, roots: Iterable[ast.AST], name: str = "") -> Chan
         first(node for node in nodes if _is_kept(node, bound - outside)),
         first(node for node in nodes if _is_tuned(source, node)),
         first(node for node in nodes if isinstance(node, ast.Attribute) and node.attr in TAKES_OUT),
-        written=written,
+        written=frozenset(_with_aliases(source, written)),
     )
 
 

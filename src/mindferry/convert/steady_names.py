@@ -39,7 +39,7 @@ class Names:
     steady: frozenset[str]
     loose: frozenset[str]
     borrowed: frozenset[str]  # from other files
-    given: frozenset[str]  # members that an __init__ has from its arguments, whatever these are
+    given: frozenset[str]  # members that a method has from its arguments, whatever these are
     handed: frozenset[str]  # functions that are not called where they are named
     held: frozenset[str]  # what objects are given when they are made
 
@@ -122,7 +122,7 @@ def is_fixed(value: ast.AST | None) -> bool:
 
 def _given(source: Source) -> Iterator[str]:
     for start in source.of(ast.FunctionDef):
-        if start.name == "__init__":
+        if start.args.args[:1] and start.args.args[0].arg == "self":
             shown = [None] * (len(start.args.args) - len(start.args.defaults)) + list(start.args.defaults)
             plain = {
                 each.arg for each, default in zip(start.args.args, shown, strict=True) if not _is_number(each, default)
@@ -189,7 +189,7 @@ def unsteady_read(source: Source, function: ast.AST, names: Names) -> tuple[str,
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own:
             if node.id in names.borrowed and node.id not in outer:
                 borrowed.add(node.id)
-            elif node.id in outer or node.id not in names.steady | BUILTINS:
+            elif node.id in outer | names.loose or node.id not in names.steady | BUILTINS:
                 return node.id, frozenset()
     return "", frozenset(borrowed)
 
@@ -246,14 +246,15 @@ def held_by_objects(source: Source) -> Iterator[str]:
     """Names of what is given to an object when it is made, or set as a member: it may be written to under either name."""
     for call in source.of(ast.Call):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if name[:1].isupper():
+        if name[:1].isupper() or name == "setattr":
             given = [*call.args, *(each.value for each in call.keywords)]
             yield from _names_in(part for each in given for part in walk(each))
     for start in source.of(ast.FunctionDef):
         if start.name == "__init__":
             yield from _names_in(walk(start))
     for node in source.of(ast.Assign):
-        if any(isinstance(each, ast.Attribute) for each in node.targets):
+        is_member = isinstance(source.parents.get(node), ast.ClassDef)
+        if is_member or any(isinstance(each, ast.Attribute) for each in node.targets):
             yield from _names_in(walk(node.value))
 
 
@@ -261,3 +262,5 @@ def _names_in(nodes: Iterable[ast.AST]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, ast.Name) and node.id != "self" and isinstance(node.ctx, ast.Load):
             yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node.attr

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -155,6 +158,11 @@ CHANGES: dict[str, tuple[dict[str, str], str]] = {
         {"top": "abs = [1.0].copy", "forward": "x = x * abs()[0]"},
         "reads `abs`",
     ),
+    "padding": ({"forward": "x = F.pad(x, (1, 1))[:, 1:7]"}, "line 21 pads"),
+    "padding layer": (
+        {"init": "self.pad = nn.ZeroPad2d(1)", "forward": "x = self.pad(x.view(8, 1, 2, 3)).view(8, -1)[:, :6]"},
+        "pads",
+    ),
     "default": (
         {"top": f"{BOX}def by(x, t=box):\n    return x * t[0]", "forward": "x = by(x)", "last": "halved = [box.pop()]"},
         "`box`",
@@ -230,3 +238,38 @@ def test_names_of_other_files_stay_where_these_bind_them_once(tmp_path: Path) ->
         (source / "train.py").write_text(SCRIPT.format(**parts))
         convert_project(source, tmp_path / name, settings=Settings(jit=True))
         assert ("ms.jit(" in (tmp_path / name / "train.py").read_text()) is (name == "SCALE")
+
+
+PADDED = """
+import numpy as np
+import mindspore as ms
+from mindspore import nn, ops
+
+weight = ms.Parameter(ms.Tensor(np.eye(6, dtype=np.float32)), name="weight")
+x = ms.Tensor(np.arange(48).reshape(8, 6).astype(np.float32) / 48)
+
+
+def with_function(x):
+    return (ops.pad(ops.matmul(x, weight), (1, 1)) ** 2).sum()
+
+
+def with_layer(x):
+    return (nn.Pad(((0, 0), (1, 1)))(ops.matmul(x, weight)) ** 2).sum()
+
+
+for forward in (with_function, with_layer):
+    plain = ms.value_and_grad(forward, None, [weight])
+    step = ms.jit(ms.value_and_grad(forward, None, [weight]))
+    right = [plain(x * factor)[1][0].asnumpy() for factor in (1, 2)]
+    made = [step(x * factor)[1][0].asnumpy() for factor in (1, 2)]
+    print(*(np.allclose(*pair, rtol=1e-4) for pair in zip(right, made)))
+"""
+
+
+def test_mindspore_pads_wrongly_in_a_compiled_step(tmp_path: Path) -> None:
+    """The quirk itself: once this changes, MindSpore has mended it, and such steps may be compiled."""
+    (tmp_path / "quirk.py").write_text(PADDED)
+    environment = {**os.environ, "GLOG_v": "4"}
+    command = [sys.executable, "quirk.py"]
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+    assert ran.stdout.split() == ["True", "False", "True", "True"], ran.stderr[-2000:]

@@ -16,7 +16,7 @@ from ..read.source import Source, Unreadable
 from ..read.uses import Use
 from ..read.walk import walk_again as walk
 from .code_words import Text
-from .steady_names import Names, is_handed, looked_into, names_of, unsteady_read
+from .steady_names import Names, is_handed, looked_into, names_of, pads, unsteady_read
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 RUN_UNNAMED = frozenset({"__call__", "__enter__", "__exit__", "__iter__", "__next__", "__setattr__"})
@@ -66,6 +66,7 @@ class Changes:
     kept: str = ""  # where it sets or grows something that outlives it
     tuned: str = ""  # where it changes more of an optimizer than its rate
     taken: str = ""  # where it takes values out of the framework
+    padded: str = ""  # where it pads with numbers
     written: frozenset[str] = frozenset()  # what has other contents afterwards, and what it is a part of
     unsteady: str = ""  # what it reads that may be another thing the next time
     borrowed: frozenset[str] = frozenset()  # names of other files that it reads
@@ -82,7 +83,7 @@ class Changes:
             sorted(self.borrowed),
             sorted(self.entries),
         )
-        return f"{self.name}{words}{self.unsteady}{self.altered}{self.names}{self.drawn}{self.replaced}{self.frozen}{self.thawed}{self.mode}{self.kept}{self.tuned}{self.taken}"
+        return f"{self.name}{words}{self.unsteady}{self.altered}{self.names}{self.drawn}{self.replaced}{self.frozen}{self.thawed}{self.mode}{self.kept}{self.tuned}{self.taken}{self.padded}"
 
 
 def changes_of_project(texts: Iterable[Text]) -> tuple[Changes, ...]:
@@ -165,6 +166,7 @@ def changes_of(source: Source, roots: Iterable[ast.AST], name: str = "") -> Chan
         first(node for node in nodes if _is_kept(node, bound - outside)),
         first(node for node in nodes if _is_tuned(source, node)),
         first(node for node in nodes if isinstance(node, ast.Attribute) and node.attr in TAKES_OUT),
+        padded=first(node for node in nodes if pads(node)),
         written=frozenset(_with_aliases(source, written)),
     )
 

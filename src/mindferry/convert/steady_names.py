@@ -264,3 +264,20 @@ def _names_in(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load):
             yield node.attr
+
+
+def pads(node: ast.AST) -> bool:
+    """Whether a call pads with numbers, which MindSpore 2.10 differentiates wrongly from a compiled step's second call on."""
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), keywords=given):
+            is_same = any(isinstance(each.value, ast.Constant) and each.value.value == "same" for each in given)
+            is_pool = name in ("avg_pool2d", "AvgPool2d") and (
+                len(node.args) > 2 or any(each.arg == "padding" for each in given)
+            )
+            return (
+                name == "pad"
+                or name.startswith(("ZeroPad", "ConstantPad"))
+                or is_pool
+                or (name == "Conv3d" and is_same)
+            )
+    return False

@@ -65,6 +65,10 @@ def _check_compiled_code(
         raise Refused(f"{_line(draft, taken)} takes values out of MindSpore, which come out wrong where it is compiled")
     if kept := next((part.kept for part in inside if part.kept), ""):
         raise Refused(f"{_line(draft, kept)} keeps something, which a compiled step does once, or without its gradient")
+    if padded := next((part.padded for part in project if part.padded), ""):
+        raise Refused(
+            f"{_line(draft, padded)} pads, and MindSpore 2.10 computes wrong gradients of that where it is compiled"
+        )
     if hooks := sorted({word for part in project for word in part.mentions & HOOKS}):
         raise Refused(f"the project calls {hooks[0]}(), and hooks are not compiled as they run")
     sets = {word for part in between for word in part.sets}

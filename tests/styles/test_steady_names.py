@@ -273,3 +273,20 @@ def test_mindspore_pads_wrongly_in_a_compiled_step(tmp_path: Path) -> None:
     command = [sys.executable, "quirk.py"]
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
     assert ran.stdout.split() == ["True", "False", "True", "True"], ran.stderr[-2000:]
+
+
+def test_what_is_known_of_names_reads_the_same_in_every_process(tmp_path: Path) -> None:
+    """Conversions are compared by it."""
+    (tmp_path / "train.py").write_text(
+        "import torch\na, b, c = 1, 2, 3\nX = 1\nY = 2\nZ = 3\ndef f(x):\n    x[0] = y[1] = z[2] = X\n"
+    )
+    asked = (
+        "from mindferry.convert.changes_between_steps import changes_of_file as f; from mindferry.read.source import Source; "
+        "print(f(Source(open('train.py', 'rb').read(), 'train.py')))"
+    )
+    command = [sys.executable, "-c", asked]
+    texts = {
+        subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(texts) == 1 and b"train.py" in texts.pop()

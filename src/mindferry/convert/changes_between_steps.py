@@ -82,8 +82,10 @@ class Changes:
             sorted(self.sets),
             sorted(self.borrowed),
             sorted(self.entries),
+            sorted(self.written),
         )
-        return f"{self.name}{words}{self.unsteady}{self.altered}{self.names}{self.drawn}{self.replaced}{self.frozen}{self.thawed}{self.mode}{self.kept}{self.tuned}{self.taken}{self.padded}"
+        reads = (self.unsteady, self.altered, self.names, self.padded)
+        return f"{self.name}{words}{reads}{self.drawn}{self.replaced}{self.frozen}{self.thawed}{self.mode}{self.kept}{self.tuned}{self.taken}"
 
 
 def changes_of_project(texts: Iterable[Text]) -> tuple[Changes, ...]:

@@ -43,6 +43,12 @@ class Names:
     handed: frozenset[str]  # functions that are not called where they are named
     held: frozenset[str]  # what objects are given when they are made
 
+    def __repr__(self) -> str:
+        """The same in every process: conversions are compared by it."""
+        return str(
+            [sorted(each) for each in (self.steady, self.loose, self.borrowed, self.given, self.handed, self.held)]
+        )
+
 
 def names_of(source: Source) -> Names:
     known: dict[str, set[str]] = {}

@@ -164,12 +164,12 @@ def test_an_argument_that_only_a_base_class_takes_is_fixed_there_too() -> None:
     }
 
 
-def test_a_base_class_that_the_project_derives_from_keeps_its_arguments() -> None:
+def test_a_base_class_that_the_project_passes_on_keeps_its_arguments() -> None:
     texts = {
         "Base": "class Base:\n    def __init__(self, size=1, mode=None):\n        self.size = mode or size\n",
         "Heir": "class Heir(Base):\n    def __init__(self):\n        super().__init__()\n",
     }
-    project = "class Own(ms_compat.Base):\n    pass\nprint(ms_compat.Heir().size, Own(mode=3).size)"
+    project = "class Own(ms_compat.Base):\n    pass\nprint(ms_compat.Heir().size, made(Own))"
     use = use_of([f"import ms_compat\n{project}\n"], "ms_compat", is_library=False)
     assert specialised(texts, {"Heir", "Base"}, use)["Base"] == texts["Base"]
 
@@ -267,3 +267,41 @@ def test_methods_that_the_standard_library_calls_stay() -> None:
         own = {each.name for each in node.body if isinstance(each, ast.FunctionDef) and not each.name.startswith("__")}
         called = {each for each in own for base in bases if hasattr(base, each)} - {"get", "pop"}  # by the project
         assert called <= HOOKS, f"{name}: {called - HOOKS}"
+
+
+DERIVED = "import ms_compat\n\nclass Digits(ms_compat.Loss):\n    kind = 'own'\n\n"
+DERIVED_TEXTS = {
+    "Loss": "class Loss:\n    def __init__(self, root, size=None, scale=1):\n        self.root, self.size, self.scale = root, size, scale\n"
+}
+
+
+@pytest.mark.parametrize(
+    ("project", "kept"),
+    [
+        (DERIVED + "print(Digits('a').scale, Digits('b').size, Digits.kind)\n", "self, root"),
+        (DERIVED + "print(Digits('a', 3).scale, Digits('b').size)\n", "self, root, size=None"),
+        (DERIVED + "print(make(Digits).scale, Digits('b').size)\n", "self, root, size=None, scale=1"),
+        (DERIVED + "print(Digits('a').scale)\nclass Own(Digits):\n    pass\n", "self, root, size=None, scale=1"),
+        (DERIVED + "print(Digits('a').scale, ms_compat.Loss.scale)\n", "self, root"),
+        (DERIVED + "print(Digits('a').scale, make(ms_compat.Loss))\n", "self, root, size=None, scale=1"),
+        (DERIVED + "ms_compat.Loss.__init__(Digits('a'), 'b', 3, 4)\n", "self, root, size=None, scale=1"),
+        (
+            "import ms_compat\nclass Digits(ms_compat.Loss):\n    def __init__(self, *args):\n        super().__init__('a', size=2)\n"
+            "print(make(Digits).size, Digits().scale)\n",
+            "self, root, size=None",
+        ),
+        (
+            "import ms_compat\nclass Digits(ms_compat.Loss):\n    def __init__(self, *args):\n        super().__init__(*args)\n"
+            "print(make(Digits).size, Digits().scale)\n",
+            "self, root, size=None, scale=1",
+        ),
+    ],
+)
+def test_a_helper_that_classes_derive_from_has_the_arguments_that_these_are_made_with(project: str, kept: str) -> None:
+    assert f"def __init__({kept}):" in specialise(DERIVED_TEXTS, project, "Loss")["Loss"]
+
+
+def test_a_class_that_another_file_makes_too_keeps_the_arguments_of_the_helper() -> None:
+    texts = [DERIVED + "print(Digits('a').scale)\n", "from data import Digits\nprint(Digits('a', 1, 2).size)\n"]
+    made = specialised(DERIVED_TEXTS, {"Loss"}, use_of(texts, "ms_compat", is_library=False))
+    assert "def __init__(self, root, size=None, scale=1):" in made["Loss"]

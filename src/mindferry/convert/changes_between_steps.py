@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from ..apis import framework
@@ -16,6 +16,7 @@ from ..read.source import Source, Unreadable
 from ..read.uses import Use
 from ..read.walk import walk_again as walk
 from .code_words import Text
+from .steady_names import Names, is_handed, looked_into, names_of, pads, unsteady_read
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 RUN_UNNAMED = frozenset({"__call__", "__enter__", "__exit__", "__iter__", "__next__", "__setattr__"})
@@ -27,6 +28,7 @@ FREEZES = frozenset({"requires_grad", "requires_grad_"})
 MODES = frozenset({"train", "eval"})
 DRAWING = frozenset({"random", "numpy.random", "time", "secrets"})
 WHOLE = "<file>"
+LAMBDA = "<lambda>"
 GROWS = frozenset(
     "append extend update insert pop clear setdefault add remove reverse sort popitem popleft appendleft extendleft rotate discard "
     "move_to_end difference_update intersection_update symmetric_difference_update subtract fill itemset put".split()
@@ -64,11 +66,26 @@ class Changes:
     kept: str = ""  # where it sets or grows something that outlives it
     tuned: str = ""  # where it changes more of an optimizer than its rate
     taken: str = ""  # where it takes values out of the framework
+    padded: str = ""  # where it pads with numbers
+    written: frozenset[str] = frozenset()  # what has other contents afterwards, and what it is a part of
+    unsteady: str = ""  # what it reads that may be another thing the next time
+    borrowed: frozenset[str] = frozenset()  # names of other files that it reads
+    entries: frozenset[str] = frozenset()  # members with which it does more than compute
+    altered: str = ""  # where it changes what it is given
+    names: Names | None = None  # of a file
 
     def __repr__(self) -> str:
         """The same in every process: conversions are compared by it."""
-        words = (sorted(self.mentions), sorted(self.reads), sorted(self.sets))
-        return f"{self.name}{words}{self.drawn}{self.replaced}{self.frozen}{self.thawed}{self.mode}{self.kept}{self.tuned}{self.taken}"
+        words = (
+            sorted(self.mentions),
+            sorted(self.reads),
+            sorted(self.sets),
+            sorted(self.borrowed),
+            sorted(self.entries),
+            sorted(self.written),
+        )
+        reads = (self.unsteady, self.altered, self.names, self.padded)
+        return f"{self.name}{words}{reads}{self.drawn}{self.replaced}{self.frozen}{self.thawed}{self.mode}{self.kept}{self.tuned}{self.taken}"
 
 
 def changes_of_project(texts: Iterable[Text]) -> tuple[Changes, ...]:
@@ -87,8 +104,42 @@ def changes_of_file(source: Source) -> list[Changes]:
         *source.of(ast.FunctionDef),
         *source.of(ast.AsyncFunctionDef),
     ]
-    named = (changes_of(source, (each,), each.name) for each in functions if each.name != "__init__")
-    return [changes_of(source, (source.tree,), WHOLE), *named]
+    named: list[tuple[str, ast.AST]] = [(each.name, each) for each in functions if each.name != "__init__"]
+    named += [(LAMBDA, each) for each in source.of(ast.Lambda) if is_handed(source, each)]
+    names = names_of(source)
+    return [
+        replace(changes_of(source, (source.tree,), WHOLE), names=names),
+        *(_with_reads(changes_of(source, (each,), name), source, each, names) for name, each in named),
+    ]
+
+
+def _with_reads(changes: Changes, source: Source, function: ast.AST, names: Names) -> Changes:
+    unsteady, borrowed = unsteady_read(source, function, names)
+    altered = next((place_of(source, each) for each in _altered(function)), "")
+    entries = looked_into(source, (function,))
+    return replace(changes, unsteady=unsteady, borrowed=borrowed, entries=entries, altered=altered)
+
+
+def _altered(function: ast.AST) -> Iterator[ast.AST]:
+    """Where it writes to entries of what it is given, or of what a loop goes through."""
+    given = {node.arg for node in walk(function) if isinstance(node, ast.arg)} - {"self", "cls"}
+    made = {last_name(each) for node in walk(function) if isinstance(node, ast.Assign) for each in node.targets} - given
+    loops = [node for node in walk(function) if isinstance(node, ast.For) and not _is_of_optimizer(node.iter)]
+    loops = [node for node in loops if not isinstance(node.iter, ast.Name) or node.iter.id not in made]
+    given |= {each.id for node in loops for each in walk(node.target) if isinstance(each, ast.Name)}
+    for node in walk(function):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()) if name in given:
+                yield node
+            case ast.AugAssign(target=ast.Name(id=name)) if name in given:
+                yield node
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if name in given:
+                if method in GROWS - {"update", "add", "put"} or _is_in_place(method):
+                    yield node
+
+
+def _is_of_optimizer(written: ast.AST) -> bool:
+    return "param_groups" in {last_name(node) for node in walk(written)}
 
 
 def changes_of(source: Source, roots: Iterable[ast.AST], name: str = "") -> Changes:
@@ -99,6 +150,8 @@ def changes_of(source: Source, roots: Iterable[ast.AST], name: str = "") -> Chan
     modes = [node for node in nodes if is_mode(node)]
     last = max(modes, key=lambda node: (node.lineno, node.col_offset), default=None)
 
+    written = frozenset(_written_into(nodes))
+
     def first(found: Iterable[ast.AST]) -> str:
         return next((place_of(source, node) for node in found), "")
 
@@ -106,7 +159,7 @@ def changes_of(source: Source, roots: Iterable[ast.AST], name: str = "") -> Chan
         name,
         frozenset(word for node in nodes if (word := last_name(node)) and not _is_plain_mode(source, node)),
         frozenset(_reads(source, nodes, bound - outside)),
-        frozenset(_with_aliases(source, _sets(nodes, outside))),
+        frozenset(_with_aliases(source, (*_sets(nodes, outside), *written))),
         first(node for node in nodes if _is_drawn(source, node)),
         first(node for node in nodes if _is_replaced(source, node)),
         first(node for node in nodes if _gives_gradients(source, node) is False),
@@ -115,6 +168,8 @@ def changes_of(source: Source, roots: Iterable[ast.AST], name: str = "") -> Chan
         first(node for node in nodes if _is_kept(node, bound - outside)),
         first(node for node in nodes if _is_tuned(source, node)),
         first(node for node in nodes if isinstance(node, ast.Attribute) and node.attr in TAKES_OUT),
+        padded=first(node for node in nodes if pads(node)),
+        written=frozenset(_with_aliases(source, written)),
     )
 
 
@@ -175,12 +230,18 @@ def _sets(nodes: Iterable[ast.AST], outside: set[str]) -> Iterator[str]:
         match node:
             case ast.Attribute(attr=name, value=owner, ctx=ast.Store() | ast.Del()):
                 yield from (name, last_name(owner))
-            case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
-                yield from _chain(owner)
             case ast.Name(id=name, ctx=ast.Store()) if name in outside:
                 yield name
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, named, *_]):
                 yield from (last_name(owner), str(named.value) if isinstance(named, ast.Constant) else "")
+
+
+def _written_into(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """What has other contents afterwards, under the same name."""
+    for node in nodes:
+        match node:
+            case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
+                yield from _chain(owner)
             case ast.Call(func=ast.Attribute(value=ast.Attribute() | ast.Name() as owner, attr=method)):
                 if method in GROWS or _is_in_place(method):
                     yield from _chain(owner)
@@ -226,7 +287,7 @@ def _is_kept(node: ast.AST, bound: set[str]) -> bool:
             return isinstance(owner, ast.Attribute) or owner.id not in bound
         case ast.Call(func=ast.Attribute(value=ast.Attribute() | ast.Name() as owner, attr=method)) if method in GROWS:
             return isinstance(owner, ast.Attribute) or owner.id not in bound
-        case ast.Global():
+        case ast.Global() | ast.Nonlocal():
             return True
     return False
 
@@ -305,8 +366,8 @@ def _is_replaced(source: Source, node: ast.AST) -> bool:
             return is_values or (isinstance(owner, ast.Name) and _is_part(source, owner))
         case ast.Attribute(attr=name) | ast.Name(id=name) if uses.has(Use.GIVES_VALUES, name):
             return True
-        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[owner, *_]):
-            return last_name(owner) != "self"
+        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[owner, named, *_]):
+            return last_name(owner) != "self" or not isinstance(named, ast.Constant)
         case ast.Call(func=ast.Name(id="exec") | ast.Attribute(attr="__setattr__")):
             return True
         case ast.Call(func=ast.Attribute(attr=name), args=[]) if name in CASTS:

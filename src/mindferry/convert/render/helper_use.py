@@ -10,6 +10,7 @@ from typing import Any
 
 from ...read.source import NEGATIVE_INFINITIES, is_negative_infinity
 from ...read.walk import by_kind
+from .extended_helpers import bases_in
 from .fold_constants import NOTHING, constant
 
 UNKNOWN = "?"
@@ -33,6 +34,7 @@ ASKED = (
     ast.keyword,
     ast.Import,
     ast.ImportFrom,
+    ast.ClassDef,
     ast.FunctionDef,
     ast.AsyncFunctionDef,
     ast.Assign,
@@ -64,6 +66,8 @@ class ProjectUse:
 
     calls: dict[str, list[CallShape]] = field(default_factory=dict)
     values: set[str] = field(default_factory=set)
+    passed_on: set[str] = field(default_factory=set)  # values that are more than the only base of a class
+    heirs: dict[str, str] = field(default_factory=dict)  # by class of the project's, the helper that it is made as
     mentioned: set[str] = field(default_factory=set)
     stored: set[str] = field(default_factory=set)
     unset: set[str] = field(default_factory=set)  # names that are given None somewhere
@@ -96,6 +100,7 @@ class ProjectUse:
             self.calls.setdefault(name, []).extend(shapes)
         for name in NAME_SETS:
             getattr(self, name).update(getattr(other, name))
+        self.heirs |= other.heirs
         self.is_subscripted |= other.is_subscripted
         self.takes_files |= other.takes_files
         self.writes_negative_infinity |= other.writes_negative_infinity
@@ -103,6 +108,10 @@ class ProjectUse:
         self.looks_into_state |= other.looks_into_state
         self.loads_objects |= other.loads_objects
         self.saves_state_only &= other.saves_state_only
+
+    def called_otherwise(self) -> set[str]:
+        """Helpers that may be called with arguments that no call shows."""
+        return self.passed_on | {helper for name, helper in self.heirs.items() if name in self.mentioned}
 
 
 NAME_SETS = tuple(each.name for each in fields(ProjectUse) if each.default_factory is set)
@@ -126,7 +135,16 @@ def _use_of_text(text: str, module: str) -> ProjectUse:
         use.loads_objects = True
         use.state_owners = words & STATE
         use.writes_negative_infinity = use.selects = True
-        for each in (use.mentioned, use.stored, use.values, use.unset, use.given, use.added, use.assigned):
+        for each in (
+            use.mentioned,
+            use.stored,
+            use.values,
+            use.passed_on,
+            use.unset,
+            use.given,
+            use.added,
+            use.assigned,
+        ):
             each |= words
         for each in (use.keys, use.defined, use.shown):
             each |= words
@@ -140,7 +158,8 @@ def use_of_tree(tree: ast.Module, module: str) -> ProjectUse:
     bound = _bound_to(found, module)
     helpers = {each for each in found[ast.Attribute] if type(each.value) is ast.Name and each.value.id in bound}
     _add_names(found, helpers, use)
-    _add_project_calls(found, bound, helpers, use)
+    values = _add_project_calls(found, bound, helpers, use)
+    _add_heirs(tree, found, helpers, values, use)
     _add_values(found, use)
     return use
 
@@ -161,7 +180,10 @@ def _bound_to(nodes: Nodes, module: str) -> set[str]:
     return found
 
 
-def _add_project_calls(nodes: Nodes, bound: set[str], helpers: set[ast.Attribute], use: ProjectUse) -> None:
+def _add_project_calls(
+    nodes: Nodes, bound: set[str], helpers: set[ast.Attribute], use: ProjectUse
+) -> set[ast.Attribute]:
+    """Returns where helpers are more than called."""
     called = set()
     direct: set[ast.expr] = set()
     loads: set[ast.expr] = set()
@@ -193,7 +215,23 @@ def _add_project_calls(nodes: Nodes, bound: set[str], helpers: set[ast.Attribute
     for node in nodes[ast.ImportFrom]:
         if (node.module or "").endswith(tuple(bound)):
             use.values |= {alias.name for alias in node.names}
+            use.passed_on |= {alias.name for alias in node.names}
     use.values |= {node.attr for node in helpers - called}
+    return helpers - called
+
+
+def _add_heirs(
+    tree: ast.Module, nodes: Nodes, helpers: set[ast.Attribute], values: set[ast.Attribute], use: ProjectUse
+) -> None:
+    """Calls by way of the project's own classes."""
+    members = {node.value for node in nodes[ast.Attribute] if not node.attr.startswith("__")}
+    known = set()
+    for name, base, calls in bases_in(tree, nodes, helpers) if values else ():
+        known.add(base)
+        use.calls.setdefault(base.attr, []).extend(shape_of(each, "") for each in calls)
+        if name:
+            use.heirs[name] = base.attr
+    use.passed_on |= {node.attr for node in values - members - known}
 
 
 def _asks_for_parts(nodes: Nodes, loads: set[ast.expr]) -> bool:

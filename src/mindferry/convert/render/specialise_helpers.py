@@ -103,13 +103,14 @@ def _globals_of(table: symtable.SymbolTable) -> set[str]:
 
 def _without_arguments(texts: dict[str, str], wanted: Collection[str], use: ProjectUse) -> dict[str, str]:
     heirs, callers_of = _heirs_in(texts), _callers_in(texts)
+    called_otherwise = use.called_otherwise()
     for name in list(texts):
         function = _signature(texts[name])
-        if function is None or name in WRAPPED or name in use.values:
+        if function is None or name in WRAPPED or name in called_otherwise:
             continue
         callers = [name, *_heirs(name, heirs)]
         found = [_calls_of(each, texts, callers_of.get(each, ())) for each in callers]
-        if None in found or use.values & set(callers):
+        if None in found or called_otherwise & set(callers):
             continue
         shapes = [shape for each in found for shape in each or ()]
         shapes += [shape for each in callers for shape in use.calls.get(each, ())]

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from ....apis import framework
 from ....read.uses import Use
 from ....read.walk import walk_again as walk
-from ...changes_between_steps import Changes, changes_of, changes_of_file, is_mode, reached, trains
+from ...changes_between_steps import LAMBDA, Changes, changes_of, changes_of_file, is_mode, reached, trains
 from ...refused import Refused
 from .draft import Draft
 from .steps import Backward
 
 LOOPS = (ast.For, ast.While)
+DYNAMIC = frozenset({"__getattr__", "__getattribute__", "__get__", "__set__", "__setattr__"})
 HOOKS = frozenset(
     "register_forward_hook register_forward_pre_hook register_full_backward_hook register_backward_hook register_hook".split()
 )
@@ -64,6 +65,10 @@ def _check_compiled_code(
         raise Refused(f"{_line(draft, taken)} takes values out of MindSpore, which come out wrong where it is compiled")
     if kept := next((part.kept for part in inside if part.kept), ""):
         raise Refused(f"{_line(draft, kept)} keeps something, which a compiled step does once, or without its gradient")
+    if padded := next((part.padded for part in project if part.padded), ""):
+        raise Refused(
+            f"{_line(draft, padded)} pads, and MindSpore 2.10 computes wrong gradients of that where it is compiled"
+        )
     if hooks := sorted({word for part in project for word in part.mentions & HOOKS}):
         raise Refused(f"the project calls {hooks[0]}(), and hooks are not compiled as they run")
     sets = {word for part in between for word in part.sets}
@@ -72,6 +77,45 @@ def _check_compiled_code(
     seen = seen.union(*(part.reads for part in inside if part is not own))
     if changed := sorted(seen & (sets | _names(loop)) - {"", "self", "grad"}):
         raise Refused(f"`{changed[0]}`, which it reads, may change between two steps, and is compiled in")
+    _check_reads(draft, inside, own, between, project, loop)
+
+
+def _check_reads(
+    draft: Draft,
+    inside: list[Changes],
+    own: Changes,
+    between: list[Changes],
+    project: tuple[Changes, ...],
+    loop: ast.AST,
+) -> None:
+    """Refuses where compiled code reads anything from outside that is not known to stay as it is."""
+    if named := sorted(DYNAMIC & {part.name for part in project}):
+        raise Refused(f"the project defines {named[0]}, and what it gives is not known")
+    files = [part.names for part in project if part.names is not None]
+    handed = {name for names in files for name in names.handed} - {part.name for part in between}
+    seen = [part for part in inside if part is not own]
+    seen += [
+        found for part in project if part.name in handed or part.name == LAMBDA for found in reached(part, project)
+    ]
+    steady = {name for names in files for name in names.steady} - {name for names in files for name in names.loose}
+    given = {name for names in files for name in names.given}
+    for part in seen:
+        unsteady = [part.unsteady] if part.unsteady else sorted(part.borrowed - steady) or sorted(part.entries & given)
+        if unsteady:
+            raise Refused(f"{part.name} reads `{unsteady[0]}`, which may be another thing later, and is compiled in")
+    held = {name for names in files for name in names.held}
+    written = {word for part in between for word in part.written if word != "self"} | _added_to(loop)
+    if shared := sorted(held & written):
+        raise Refused(f"`{shared[0]}` is written to between two steps, and what it was given to may be compiled in")
+    if altered := next((part.altered for part in between if part.altered), ""):
+        raise Refused(f"{_line(draft, altered)} changes what it is given, which may be a part of the network")
+
+
+def _added_to(loop: ast.AST) -> set[str]:
+    """`table *= 0.5`, which writes into an array."""
+    return {
+        node.target.id for node in walk(loop) if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+    }
 
 
 def _plain_inputs(draft: Draft, each: Backward) -> set[str]:

@@ -15,6 +15,8 @@ OTHERS = {
     "tensorflow.io.decode_csv": "decode_csv",
     "keras.utils.Sequence": "PyDataset",
     "keras.preprocessing.sequence.pad_sequences": "pad_sequences",
+    "keras.preprocessing.sequence.skipgrams": "skipgrams",
+    "keras.preprocessing.sequence.make_sampling_table": "make_sampling_table",
     "keras.preprocessing.sequence.TimeseriesGenerator": "TimeseriesGenerator",
     "keras.preprocessing.image.ImageDataGenerator": "ImageDataGenerator",
     "keras.preprocessing.image_dataset_from_directory": "image_dataset_from_directory",

@@ -370,7 +370,7 @@ class Bidirectional(Layer):
 
     def compute_mask(self, inputs, previous_mask=None):
         mask = previous_mask[0] if isinstance(previous_mask, (list, tuple)) else previous_mask
-        return mask if self.return_sequences else None
+        return ([mask] if self.merge_mode else [mask, mask]) if self.return_sequences else None
 
     def call(self, sequences, initial_state=None, mask=None, training=None):
         half = len(initial_state) // 2 if initial_state is not None else 0

@@ -471,6 +471,10 @@ class RecordedTape(Jacobians):
         if by_input:
             _, found = _by_inputs(again, list(self.inputs))
             pairs = {id(each): gradient for each, gradient in zip(self.inputs, found)}
+            beside = [each for each in flat(sources) if id(each) not in pairs]
+            weights = [each for each in beside if getattr(each, "requires_grad", False)]
+            found = _by_weights(lambda: again(*self.inputs), lambda: weights)[1] if weights else ()
+            pairs |= dict.fromkeys(map(id, beside)) | dict(zip(map(id, weights), found))
             made = map_structure(lambda each: pairs[id(each)], sources)
         elif any(isinstance(each, ms.Parameter) for each in flat(sources)):
             _, made = _by_weights(lambda: again(*self.inputs), lambda: sources)

@@ -123,9 +123,8 @@ class Fitting:
         for is_weighed, given in enumerate(self._given_metrics or ()):
             for place, (key, value) in enumerate(outputs.items() if isinstance(outputs, dict) else enumerate(outputs)):
                 name = names[place] if place < len(names) else f"output_{place}"
-                target = pick_part(y_true, key, place, is_many)
                 for each in metrics_of(given, key, name, place, len(outputs)):
-                    metric = get_metric(each, target, value)
+                    metric = get_metric(each, pick_part(y_true, key, place, is_many), value) if each else None
                     if metric is not None:
                         shown = f"{name}_{metric.name}" if is_many else metric.name
                         is_taken = any(shown == other for _, _, other, _ in found)

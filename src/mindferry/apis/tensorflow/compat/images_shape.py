@@ -5,9 +5,9 @@ from mindspore import ops
 
 from .functions_shape import tf_pad
 from .images import image_resize
-from .images_types import in_shares
+from .images_types import convert_image_dtype, in_shares
 from .random_values import Chance
-from .tensors import as_tensor
+from .tensors import as_tensor, dtype_name, is_float
 
 
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
@@ -134,6 +134,9 @@ def total_variation(images, name=None):
 
 def psnr(a, b, max_val, name=None):
     a, b = as_tensor(a), as_tensor(b)
+    if not is_float(a):
+        max_val = max_val / np.iinfo(dtype_name(a.dtype)).max
+        a, b = convert_image_dtype(a, "float32"), convert_image_dtype(b, "float32")
     error = ops.mean(ops.square(a - b), (-3, -2, -1))
     return (20 * np.log(max_val) - 10 * ops.log(error)) / float(np.log(10))
 

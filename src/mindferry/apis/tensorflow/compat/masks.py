@@ -1,6 +1,6 @@
 """Keras' masks: which steps of a tensor count, kept at the tensor and handed from layer to layer."""
 
-from mindspore import Tensor
+from mindspore import Tensor, ops
 
 from .tensors import flat, map_structure
 
@@ -32,4 +32,4 @@ def set_masks(outputs, masks):
     """One for each output; an output that has one keeps it."""
     for each, mask in zip(flat(outputs), masks if isinstance(masks, (list, tuple)) else [masks]):
         if isinstance(each, Tensor) and mask is not None and mask_of(each) is None:
-            each._keras_mask = mask
+            each._keras_mask = ops.stop_gradient(mask)

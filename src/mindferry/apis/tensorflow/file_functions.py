@@ -1,6 +1,7 @@
 """What reads, writes and shows: images and folders, checkpoints, summaries; tf.image's functions of shape."""
 
 from .._rule import rule
+from ._options import check_options
 
 IMAGES = """
 crop_to_bounding_box pad_to_bounding_box resize_with_crop_or_pad central_crop resize_with_pad rot90 grayscale_to_rgb
@@ -43,7 +44,7 @@ LEFT_OUT = {
 
 
 def _add(api: str, helper: str) -> None:
-    rule(api, to=f"compat.{helper}", like=f"compat.{helper}")
+    rule(api, to=f"compat.{helper}", like=f"compat.{helper}")(check_options)
 
 
 for name in IMAGES.split():

@@ -205,6 +205,8 @@ def test_a_name_without_an_entry_is_a_finding_and_a_placeholder() -> None:
         ("keras.layers.TextVectorization(ragged=True)", "dense tensors"),
         ("keras.layers.TorchModuleWrapper(x)", "its own code"),
         ("keras.layers.Dense(3, lora_rank=2)", "low-rank layers"),
+        ("keras.utils.load_img('a.png', keep_aspect_ratio=True)", "Pillow"),
+        ("keras.preprocessing.image.ImageDataGenerator(data_format='channels_first')", "channels last"),
         ("tf.matmul(x, x, adjoint_b=True)", "transpose_b"),
         ("keras.applications.ResNet50(weights=None)", "--with keras"),
     ],

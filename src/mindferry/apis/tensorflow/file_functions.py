@@ -1,6 +1,7 @@
 """What reads, writes and shows: images and folders, checkpoints, summaries; tf.image's functions of shape."""
 
 from .._rule import rule
+from ._options import check_options
 
 IMAGES = """
 crop_to_bounding_box pad_to_bounding_box resize_with_crop_or_pad central_crop resize_with_pad rot90 grayscale_to_rgb
@@ -15,6 +16,8 @@ OTHERS = {
     "tensorflow.io.decode_csv": "decode_csv",
     "keras.utils.Sequence": "PyDataset",
     "keras.preprocessing.sequence.pad_sequences": "pad_sequences",
+    "keras.preprocessing.sequence.skipgrams": "skipgrams",
+    "keras.preprocessing.sequence.make_sampling_table": "make_sampling_table",
     "keras.preprocessing.sequence.TimeseriesGenerator": "TimeseriesGenerator",
     "keras.preprocessing.image.ImageDataGenerator": "ImageDataGenerator",
     "keras.preprocessing.image_dataset_from_directory": "image_dataset_from_directory",
@@ -41,7 +44,7 @@ LEFT_OUT = {
 
 
 def _add(api: str, helper: str) -> None:
-    rule(api, to=f"compat.{helper}", like=f"compat.{helper}")
+    rule(api, to=f"compat.{helper}", like=f"compat.{helper}")(check_options)
 
 
 for name in IMAGES.split():

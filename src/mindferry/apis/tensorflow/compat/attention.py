@@ -201,6 +201,9 @@ class Attention(Layer):
         self.use_scale, self.score_mode, self.rate = use_scale, score_mode, dropout
         self.scale = self.concat_score_weight = None
 
+    def compute_mask(self, inputs, previous_mask=None):
+        return previous_mask[0] if isinstance(previous_mask, (list, tuple)) else None
+
     def build(self, input_shape):
         if self.use_scale:
             self.scale = self.add_weight((), "ones", name="scale")

@@ -96,17 +96,14 @@ class Fitting:
     @property
     def metrics(self):
         own = list(self._own_metrics())
-        compiled = [metric for _, metric, _, _ in self._named_metrics or []]
         tracker = [self.loss_tracker_] if "_compiled_with" in self.__dict__ or not own else []
+        compiled = [self.compiled_metrics] if any(each for each in self._given_metrics or ()) else []
         return tracker + compiled + list(self._part_losses.values()) + own
 
     @property
     def metrics_names(self):
         """Keras has one name for all metrics that `compile` was given."""
-        own = list(self._own_metrics())
-        names = ["loss"] if "_compiled_with" in self.__dict__ or not own else []
-        names += ["compile_metrics"] if any(each for each in self._given_metrics or ()) else []
-        return names + [each.name for each in [*self._part_losses.values(), *own]]
+        return [each.name for each in self.metrics]
 
     def _own_metrics(self):
         return metrics_within(self)
@@ -126,9 +123,8 @@ class Fitting:
         for is_weighed, given in enumerate(self._given_metrics or ()):
             for place, (key, value) in enumerate(outputs.items() if isinstance(outputs, dict) else enumerate(outputs)):
                 name = names[place] if place < len(names) else f"output_{place}"
-                target = pick_part(y_true, key, place, is_many)
                 for each in metrics_of(given, key, name, place, len(outputs)):
-                    metric = get_metric(each, target, value)
+                    metric = get_metric(each, pick_part(y_true, key, place, is_many), value) if each else None
                     if metric is not None:
                         shown = f"{name}_{metric.name}" if is_many else metric.name
                         is_taken = any(shown == other for _, _, other, _ in found)
@@ -159,16 +155,15 @@ class Fitting:
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         if y is not None and y_pred is not None:
-            self._prepare_metrics(y, y_pred)
-            for (key, place, is_many), metric, _, is_weighed in self._named_metrics:
-                weight = pick_part(sample_weight, key, place, is_many) if is_weighed else None
-                more = (weight,) if weight is not None else ()
-                metric.update_state(pick_part(y, key, place, is_many), pick_part(y_pred, key, place, is_many), *more)
+            self.compiled_metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
     def get_metrics_result(self):
-        shown = {id(metric): name for _, metric, name, _ in self._named_metrics or []}
-        return {shown.get(id(each), each.name): each.result() for each in self.metrics}
+        found = {}
+        for each in self.metrics:
+            made = each.result()
+            found.update(made if isinstance(made, dict) else {each.name: made})
+        return found
 
     def outputs_for(self, x, is_training):
         """A network whose `call` does not take `training` is not told, and its layers train as if they were not."""
@@ -248,16 +243,16 @@ class Fitting:
             listeners.call("on_epoch_begin", epoch)
             for step, batch in enumerate(data.epoch()):
                 listeners.call("on_train_batch_begin", step)
-                logs = self._flat_logs(self.train_step(batch))
-                listeners.call("on_train_batch_end", step, logs)
+                logs = self.train_step(batch)
+                listeners.call("on_train_batch_end", step, self._flat_logs(logs))
                 if self.stop_training:
                     break
-            epoch_logs = dict(logs)
+            epoch_logs = dict(self._collected(logs))
             if validation_data is not None and (epoch + 1) % validation_freq == 0:
                 validation = validation_batches(validation_data, validation_batch_size or batch_size, validation_steps)
                 found = self.evaluate(validation, verbose=0, callbacks=listeners, return_dict=True)
                 epoch_logs.update({f"val_{name}": value for name, value in found.items()})
-            logs = dict(sorted(epoch_logs.items()))
+            logs = self._flat_logs(epoch_logs)
             listeners.call("on_epoch_end", epoch, logs)
             if self.stop_training:
                 break
@@ -265,6 +260,11 @@ class Fitting:
             self.optimizer.finalize_variable_values(self.trainable_variables)
         listeners.call("on_train_end", logs)
         return self.history
+
+    def _collected(self, logs):
+        """What the metrics have collected, where a step gives values under these very names."""
+        results = self.get_metrics_result()
+        return results if isinstance(logs, dict) and {*logs} == {*results} else logs
 
     def _flat_logs(self, logs):
         """Numbers by their names, which Keras puts in order."""
@@ -296,8 +296,9 @@ class Fitting:
         logs = {}
         for step, batch in enumerate(data.epoch()):
             listeners.call("on_test_batch_begin", step)
-            logs = self._flat_logs(self.test_step(batch))
-            listeners.call("on_test_batch_end", step, logs)
+            logs = self.test_step(batch)
+            listeners.call("on_test_batch_end", step, self._flat_logs(logs))
+        logs = self._flat_logs(self._collected(logs))
         listeners.call("on_test_end", logs)
         if verbose not in (0, "0", False) and not isinstance(callbacks, Callbacks):
             print(" - ".join(f"{name}: {value:.4f}" for name, value in logs.items()))
@@ -326,7 +327,8 @@ class Fitting:
     def _shown(self, logs, return_dict):
         """A list has them in the metrics' order, and what no metric is called by its name after them."""
         logs = self._flat_logs(logs)
-        names = [each.name for each in self.metrics]
+        parts = [part for each in self.metrics for part in getattr(each, "metrics", [each])]
+        names = [each.name for each in parts]
         values = [logs[name] for name in names if name in logs] + [logs[name] for name in logs if name not in names]
         return logs if return_dict else values[0] if len(values) == 1 else values
 
@@ -368,17 +370,30 @@ def metrics_of(given, key, name, place, count):
 
 
 class CompiledMetrics:
-    """model.compiled_metrics of older programs."""
+    """All metrics that `compile` was given, as the one that a network's `metrics` have for them."""
+
+    name = "compile_metrics"
 
     def __init__(self, model):
         self.model = model
 
+    @property
+    def metrics(self):
+        return [metric for _, metric, _, _ in self.model._named_metrics or []]
+
     def update_state(self, y_true, y_pred, sample_weight=None):
-        self.model.compute_metrics(None, y_true, y_pred, sample_weight)
+        self.model._prepare_metrics(y_true, y_pred)
+        for (key, place, is_many), metric, _, is_weighed in self.model._named_metrics:
+            weight = pick_part(sample_weight, key, place, is_many) if is_weighed else None
+            more = (weight,) if weight is not None else ()
+            metric.update_state(pick_part(y_true, key, place, is_many), pick_part(y_pred, key, place, is_many), *more)
+
+    def result(self):
+        return {shown: metric.result() for _, metric, shown, _ in self.model._named_metrics or []}
 
     def reset_state(self):
-        for _, metric, _, _ in self.model._named_metrics or []:
-            metric.reset_state()
+        for each in self.metrics:
+            each.reset_state()
 
 
 def pick_part(value, key, place, is_many):

@@ -4,7 +4,7 @@ import functools
 
 import mindspore as ms
 import numpy as np
-from mindspore import ops
+from mindspore import Tensor, ops
 
 from .products import product
 from .tensors import Names, as_dtype, flat, map_structure
@@ -257,6 +257,20 @@ def Input(shape=None, batch_size=None, dtype=None, sparse=None, batch_shape=None
     return node.outputs
 
 
+def fitting_input(symbol, value):
+    """In the input's type, and with as many axes: Keras adds a last one of one place, or takes it away."""
+    if not isinstance(value, Tensor):
+        return value
+    made = value if value.dtype == symbol.dtype else ops.cast(value, symbol.dtype)
+    if made.ndim == symbol.ndim + 1 and made.shape[-1] == 1:
+        made = ops.squeeze(made, -1)
+    elif made.ndim == symbol.ndim - 1 and symbol.shape[-1] == 1:
+        made = ops.expand_dims(made, -1)
+    if made is not value and hasattr(value, "_keras_mask"):
+        made._keras_mask = value._keras_mask
+    return made
+
+
 def input_sample(shape, batch_size, dtype, size):
     whole = (batch_size or 2, *(size if each is None else int(each) for each in shape))
     is_text = dtype == "string" or dtype == ms.string
@@ -311,7 +325,8 @@ class Graph:
 
     def run(self, given, training):
         """The outputs for these inputs."""
-        values = {id(symbol): value for symbol, value in zip(flat(self.inputs), flat(given), strict=True)}
+        pairs = zip(flat(self.inputs), flat(given), strict=True)
+        values = {id(symbol): fitting_input(symbol, value) for symbol, value in pairs}
         for node in self.nodes:
             if all(id(each) in values for each in flat(node.outputs)):
                 continue

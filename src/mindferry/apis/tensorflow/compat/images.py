@@ -3,6 +3,7 @@
 import numpy as np
 from mindspore import Tensor, ops
 
+from .images_types import in_shares
 from .layers_base import Layer
 from .layers_shaping import pad_axes, resize_smoothly
 from .lookups import batches_in, plain_values
@@ -13,7 +14,7 @@ from .tensors import as_tensor, assign, is_float
 class Rescaling(Layer):
     def __init__(self, scale, offset=0.0, **kwargs):
         super().__init__(**kwargs)
-        self.scale, self.offset = scale, offset
+        self.scale, self.offset, self.supports_masking = scale, offset, True
 
     def call(self, inputs, training=None):
         return ops.cast(inputs, as_tensor(0.0).dtype) * self.scale + self.offset
@@ -24,7 +25,7 @@ class Normalization(Layer):
 
     def __init__(self, axis=-1, mean=None, variance=None, invert=False, **kwargs):
         super().__init__(**kwargs)
-        self.axis, self.invert = axis, invert
+        self.axis, self.invert, self.supports_masking = axis, invert, True
         self.is_given = mean is not None
         self.mean = None if mean is None else as_tensor(np.asarray(mean, np.float32))
         self.variance = None if variance is None else as_tensor(np.asarray(variance, np.float32))
@@ -142,16 +143,17 @@ def random_flip_up_down(image, seed=None):
     return flip_up_down(image) if Chance.generator.random() < 0.5 else as_tensor(image)
 
 
+@in_shares
 def random_brightness(image, max_delta, seed=None):
-    return as_tensor(image) + float(Chance.generator.uniform(-max_delta, max_delta))
+    return image + float(Chance.generator.uniform(-max_delta, max_delta))
 
 
 def random_contrast(image, lower, upper, seed=None):
     return adjust_contrast(image, float(Chance.generator.uniform(lower, upper)))
 
 
+@in_shares
 def adjust_contrast(images, contrast_factor):
-    images = as_tensor(images)
     mean = ops.mean(images, (-3, -2), True)
     return (images - mean) * contrast_factor + mean
 
@@ -164,8 +166,9 @@ def random_crop(value, size, seed=None, name=None):
     return value
 
 
+@in_shares
 def rgb_to_grayscale(images, name=None):
-    return ops.sum(as_tensor(images) * as_tensor([0.2989, 0.587, 0.114]), -1, True)
+    return ops.sum(images * as_tensor([0.2989, 0.587, 0.114]), -1, True)
 
 
 def per_image_standardization(image):

@@ -5,8 +5,9 @@ from mindspore import ops
 
 from .functions_shape import tf_pad
 from .images import image_resize
+from .images_types import convert_image_dtype, in_shares
 from .random_values import Chance
-from .tensors import as_dtype, as_tensor, dtype_name, is_float, is_float_type
+from .tensors import as_tensor, dtype_name, is_float
 
 
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
@@ -68,12 +69,14 @@ def grayscale_to_rgb(images, name=None):
     return ops.tile(x, (*(1,) * (x.ndim - 1), 3))
 
 
+@in_shares
 def adjust_brightness(image, delta):
-    return as_tensor(image) + delta
+    return image + delta
 
 
+@in_shares
 def adjust_gamma(image, gamma=1, gain=1):
-    return gain * ops.pow(as_tensor(image), gamma)
+    return gain * ops.pow(image, gamma)
 
 
 def rgb_to_hsv(images, name=None):
@@ -100,12 +103,14 @@ def hsv_to_rgb(images, name=None):
     return ops.stack([value * (1 + share * (ops.clamp(each, 0.0, 1.0) - 1)) for each in parts], -1)
 
 
+@in_shares
 def adjust_saturation(image, saturation_factor, name=None):
     hsv = rgb_to_hsv(image)
     share = ops.clamp(hsv[..., 1] * saturation_factor, 0.0, 1.0)
     return hsv_to_rgb(ops.stack([hsv[..., 0], share, hsv[..., 2]], -1))
 
 
+@in_shares
 def adjust_hue(image, delta, name=None):
     hsv = rgb_to_hsv(image)
     turned = hsv[..., 0] + delta
@@ -120,20 +125,6 @@ def random_hue(image, max_delta, seed=None):
     return adjust_hue(image, float(Chance.generator.uniform(-max_delta, max_delta)))
 
 
-def convert_image_dtype(image, dtype, saturate=False, name=None):
-    """Whole numbers are shares of their largest, and the other way round."""
-    x, wanted = as_tensor(image), as_dtype(dtype)
-    if x.dtype == wanted:
-        return x
-    if is_float(x):
-        if is_float_type(wanted):
-            return ops.cast(x, wanted)
-        most = np.iinfo(dtype_name(wanted)).max
-        return ops.cast(ops.clamp(x * (most + 0.5), 0.0, float(most)) if saturate else x * (most + 0.5), wanted)
-    most = np.iinfo(dtype_name(x.dtype)).max
-    return ops.cast(x, wanted) * (1.0 / most) if is_float_type(wanted) else ops.cast(x, wanted)
-
-
 def total_variation(images, name=None):
     x = as_tensor(images)
     down = ops.abs(x[..., 1:, :, :] - x[..., :-1, :, :])
@@ -143,6 +134,9 @@ def total_variation(images, name=None):
 
 def psnr(a, b, max_val, name=None):
     a, b = as_tensor(a), as_tensor(b)
+    if not is_float(a):
+        max_val = max_val / np.iinfo(dtype_name(a.dtype)).max
+        a, b = convert_image_dtype(a, "float32"), convert_image_dtype(b, "float32")
     error = ops.mean(ops.square(a - b), (-3, -2, -1))
     return (20 * np.log(max_val) - 10 * ops.log(error)) / float(np.log(10))
 

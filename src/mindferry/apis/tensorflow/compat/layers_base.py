@@ -10,6 +10,7 @@ from mindspore import Tensor, nn, ops
 from .activations import get_activation, get_regularizer
 from .graph import call_on_symbols, is_symbolic
 from .initializers import get_initializer, initial_value, snake_case
+from .masks import mask_of, masks_beside, set_masks
 from .nested_gradients import Nesting, graph_gradients, is_taken_again, rehearse, take_gradients
 from .own_gradients import Jacobians
 from .random_values import Chance
@@ -174,30 +175,26 @@ class Layer(Made, nn.Cell):
             self.build(shape_of(first))
         self.built = True
 
+    def _arguments(self, args, kwargs):
+        """What `call` is given, by name."""
+        return dict(zip(self._parameters_of_call(), args, strict=False)) | kwargs
+
     def _hand_masks(self, args, kwargs):
-        """A mask goes with the tensor that it was made for."""
-        if "mask" in self._parameters_of_call() and kwargs.get("mask") is None and args:
-            mask = map_structure(lambda each: getattr(each, "_keras_mask", None), args[0])
-            if any(each is not None for each in flat(mask)):
-                kwargs["mask"] = mask
+        """A mask goes with its tensor: as `mask` with the only one that is given, else as `query_mask` with `query`."""
+        kwargs.update(masks_beside(self._parameters_of_call(), self._arguments(args, kwargs)))
 
     def compute_mask(self, inputs, previous_mask=None):
         return previous_mask if self.supports_masking else None
 
     def _pass_mask_on(self, args, kwargs, out):
-        if not args or not isinstance(out, Tensor):
+        """To each tensor that comes out, where the layer says which."""
+        given = self._arguments(args, kwargs)
+        if not given or (type(self).compute_mask is Layer.compute_mask and not self.supports_masking):
             return
-        previous = kwargs.get("mask")
-        if previous is None and isinstance(args[0], Tensor):
-            previous = getattr(args[0], "_keras_mask", None)
-        elif previous is None and isinstance(args[0], (list, tuple)):
-            previous = [getattr(each, "_keras_mask", None) for each in args[0]]
-        is_default = type(self).compute_mask is Layer.compute_mask
-        if is_default and (not self.supports_masking or not isinstance(previous, Tensor)):
-            return
-        mask = self.compute_mask(args[0], previous)
-        if mask is not None:
-            out._keras_mask = mask
+        first = next(iter(given.values()))
+        previous = given.get("mask")
+        masks = self.compute_mask(first, map_structure(mask_of, first) if previous is None else previous)
+        set_masks(out, masks)
 
     @property
     def sublayers(self):
@@ -474,6 +471,10 @@ class RecordedTape(Jacobians):
         if by_input:
             _, found = _by_inputs(again, list(self.inputs))
             pairs = {id(each): gradient for each, gradient in zip(self.inputs, found)}
+            beside = [each for each in flat(sources) if id(each) not in pairs]
+            weights = [each for each in beside if getattr(each, "requires_grad", False)]
+            found = _by_weights(lambda: again(*self.inputs), lambda: weights)[1] if weights else ()
+            pairs |= dict.fromkeys(map(id, beside)) | dict(zip(map(id, weights), found))
             made = map_structure(lambda each: pairs[id(each)], sources)
         elif any(isinstance(each, ms.Parameter) for each in flat(sources)):
             _, made = _by_weights(lambda: again(*self.inputs), lambda: sources)

@@ -283,7 +283,7 @@ class AlphaDropout(Dropout):
 class GaussianNoise(Layer):
     def __init__(self, stddev, seed=None, **kwargs):
         super().__init__(**kwargs)
-        self.stddev = stddev
+        self.stddev, self.supports_masking = stddev, True
 
     def call(self, inputs, training=False):
         if not training or not self.stddev:
@@ -294,7 +294,7 @@ class GaussianNoise(Layer):
 class GaussianDropout(Layer):
     def __init__(self, rate, seed=None, **kwargs):
         super().__init__(**kwargs)
-        self.rate = rate
+        self.rate, self.supports_masking = rate, True
 
     def call(self, inputs, training=False):
         if not training or not self.rate:
@@ -349,7 +349,7 @@ class PReLU(Layer):
         self, alpha_initializer="zeros", alpha_regularizer=None, alpha_constraint=None, shared_axes=None, **kwargs
     ):
         super().__init__(**kwargs)
-        self.alpha_constraint = get_constraint(alpha_constraint)
+        self.alpha_constraint, self.supports_masking = get_constraint(alpha_constraint), True
         self.alpha_initializer, self.alpha_regularizer = alpha_initializer, alpha_regularizer
         self.shared_axes = [shared_axes] if isinstance(shared_axes, int) else shared_axes or []
 
@@ -380,7 +380,7 @@ class ELU(Layer):
 class Softmax(Layer):
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)
-        self.axis = axis
+        self.axis, self.supports_masking = axis, True
 
     def call(self, inputs, mask=None, training=None):
         if mask is None:
@@ -391,6 +391,10 @@ class Softmax(Layer):
 
 
 class Identity(Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
     def call(self, inputs, training=None):
         return inputs
 

@@ -196,6 +196,7 @@ class GroupNormalization(Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.beta_regularizer, self.gamma_regularizer = beta_regularizer, gamma_regularizer
         self.beta_constraint, self.gamma_constraint = get_constraint(beta_constraint), get_constraint(gamma_constraint)
         self.groups, self.axis, self.epsilon, self.center, self.scale = groups, axis, epsilon, center, scale
@@ -242,7 +243,7 @@ class GroupNormalization(Layer):
 class UnitNormalization(Layer):
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)
-        self.axis = axis
+        self.axis, self.supports_masking = axis, True
 
     def call(self, inputs, training=None):
         return inputs * ops.rsqrt(ops.maximum(ops.sum(inputs * inputs, self.axis, True), as_tensor(1e-12)))

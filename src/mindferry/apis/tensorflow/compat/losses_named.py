@@ -68,6 +68,8 @@ def get_loss(given):
     """By name, by function, or the loss itself."""
     if isinstance(given, str):
         return LOSSES[given if given in LOSSES else given.lower() if given.lower() in LOSSES else snake_case(given)]()
+    if isinstance(given, dict):  # as keras.losses.serialize writes it
+        return type(get_loss(given["class_name"]))(**given.get("config", {}))
     if isinstance(given, type):
         return given()
     return given if given is None or isinstance(given, Loss) else GivenLoss(given)

@@ -4,7 +4,7 @@ import numpy as np
 from mindspore import Tensor
 
 from .fitting import Fitting
-from .graph import Graph, Input, InputOperation, KerasTensor
+from .graph import Graph, Input, InputOperation, KerasTensor, fitting_input
 from .layers_base import Layer
 from .layers_shaping import InputLayer
 from .network_files import clone_model, save_network
@@ -217,6 +217,7 @@ class Sequential(Model):
 
     def call(self, inputs, training=None, mask=None):
         mode = {} if training is None else {"training": training}
+        inputs = inputs if self.first is None else fitting_input(self.first, inputs)
         for layer in self.stack:
             inputs = layer(inputs, **(mode if "training" in layer._parameters_of_call() else {}))
         return inputs

@@ -10,6 +10,7 @@ from .tensors import Calls, assign, assign_add, assign_sub, is_float, to_numpy
 
 OPERATORS = "add sub mul truediv floordiv mod pow matmul".split()
 WHOLE = (ms.int8, ms.int16, ms.int32, ms.int64, ms.uint8)
+IN_PLACE = "add sub mul truediv floordiv mod".split()
 COMPARISONS = "eq ne lt le gt ge".split()
 
 
@@ -53,13 +54,15 @@ def plain_bound(bound):
 
 
 def meet_arrays():
-    """Of MindSpore's own, `y - model(x)` fails where y is an array, `==` is False, and NumPy asks for a tensor's `mean` with `out=`."""
+    """Of MindSpore's own, `y - model(x)` and `x *= y` fail where y is an array, `==` is False, and NumPy asks for `mean` with `out=`."""
     if hasattr(Tensor, "__array_function__"):
         return
     reflected = [f"r{name}" for name in OPERATORS]
     for name in (*OPERATORS, *reflected, *COMPARISONS):
         if hasattr(Tensor, f"__{name}__"):
             setattr(Tensor, f"__{name}__", with_arrays(getattr(Tensor, f"__{name}__")))
+    for name in IN_PLACE:
+        setattr(Tensor, f"__i{name}__", getattr(Tensor, f"__{name}__"))
     Tensor.__array_function__ = call_with_arrays
     Tensor.__array_priority__ = 1000
 

@@ -25,4 +25,6 @@ OPTIMIZERS = {each.__name__.lower(): each for each in NAMED_OPTIMIZERS}
 def get_optimizer(given):
     if isinstance(given, str):
         return OPTIMIZERS[given.lower()]()
+    if isinstance(given, dict):  # as keras.optimizers.serialize writes it
+        return OPTIMIZERS[given["class_name"].lower()](**given.get("config", {}))
     return given() if isinstance(given, type) else given

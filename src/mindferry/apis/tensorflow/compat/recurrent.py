@@ -202,6 +202,14 @@ class GRUCell(RecurrentCell):
         return out, [out]
 
 
+def first_state_of(cell, batch_size):
+    """Zeros, unless the cell says otherwise."""
+    if hasattr(cell, "get_initial_state"):
+        return cell.get_initial_state(batch_size=batch_size)
+    sizes = cell.state_size if isinstance(cell.state_size, (list, tuple)) else [cell.state_size]
+    return [ops.zeros((batch_size, int(size)), ms.float32) for size in sizes]
+
+
 class StackedRNNCells(Layer):
     def __init__(self, cells, **kwargs):
         super().__init__(**kwargs)
@@ -221,7 +229,7 @@ class StackedRNNCells(Layer):
                 each.forget_masks()
 
     def get_initial_state(self, batch_size=None, **_):
-        return [each.get_initial_state(batch_size) for each in self.cell_list]
+        return [first_state_of(each, batch_size) for each in self.cell_list]
 
     def call(self, inputs, states, training=None):
         made = []
@@ -270,11 +278,7 @@ class RNN(Layer):
         return self.get_initial_state(inputs.shape[0])
 
     def get_initial_state(self, batch_size):
-        """Zeros, unless the cell says otherwise."""
-        if hasattr(self.cell, "get_initial_state"):
-            return self.cell.get_initial_state(batch_size=int(batch_size))
-        sizes = self.cell.state_size if isinstance(self.cell.state_size, (list, tuple)) else [self.cell.state_size]
-        return [ops.zeros((int(batch_size), int(size)), ms.float32) for size in sizes]
+        return first_state_of(self.cell, int(batch_size))
 
     def call(self, sequences, initial_state=None, mask=None, training=False):
         return self.over_time(sequences, initial_state, mask, training)
@@ -370,7 +374,7 @@ class Bidirectional(Layer):
 
     def compute_mask(self, inputs, previous_mask=None):
         mask = previous_mask[0] if isinstance(previous_mask, (list, tuple)) else previous_mask
-        return mask if self.return_sequences else None
+        return ([mask] if self.merge_mode else [mask, mask]) if self.return_sequences else None
 
     def call(self, sequences, initial_state=None, mask=None, training=None):
         half = len(initial_state) // 2 if initial_state is not None else 0
@@ -421,7 +425,7 @@ def twin_backwards(layer):
 class TimeDistributed(Layer):
     def __init__(self, layer, **kwargs):
         super().__init__(**kwargs)
-        self.layer = layer
+        self.layer, self.supports_masking = layer, True
 
     def call(self, inputs, training=None, mask=None):
         batch, steps = inputs.shape[:2]

@@ -275,8 +275,9 @@ def _changes(facts: Facts, tape: Tape) -> Iterator[Change]:
 
 def _write(facts: Facts, tape: Tape, texts: Texts) -> Iterator[Edit]:
     source, block = facts.source, tape.block
-    inner = source.indent(tape.body[0])
     outer, newline = source.indent(block), source.newline()
+    is_one_line = block.body[0].lineno == block.lineno
+    inner = f"{outer}    " if is_one_line else source.indent(tape.body[0])
     last_item = block.items[-1]
     end = source.end(last_item.optional_vars or last_item.context_expr)
     colon = source.find_token(b":", end, source.start(block.body[0]))
@@ -289,6 +290,8 @@ def _write(facts: Facts, tape: Tape, texts: Texts) -> Iterator[Edit]:
         yield from dedented(source, source.line_end(colon), source.end(tape.before[-1]), inner, outer)
         watch = source.line_end(source.end(tape.before[-1]))
         yield InsertBefore(watch, f"{outer}{header}{opening}{newline}")
+    elif is_one_line:
+        yield ReplaceSpan(source.start(block), source.start(block.body[0]), f"{header}{opening}{newline}{inner}")
     else:
         yield ReplaceSpan(source.start(block), colon + 1, header + opening)
     yield from _remove_watches(facts, tape)

@@ -16,7 +16,8 @@ Parts = tuple[list[ast.stmt], list[ast.stmt], list[ast.stmt]]
 def split_block(facts: Facts, block: ast.With, names: list[str]) -> Parts:
     """(what runs before the function, the function, what runs after it); the first and the last are mostly empty."""
     body = block.body
-    if len(names) != 1 or any(not _can_move(facts, each) for each in body):
+    is_one_line = body[0].lineno == block.lineno
+    if len(names) != 1 or is_one_line or any(not _can_move(facts, each) for each in body):
         return [], body, []
     first = next((place for place, each in enumerate(body) if _asks(facts, each, names, "gradient")), len(body))
     watched = [place for place, each in enumerate(body[:first]) if _is_watch_of_own(facts, body[:place], each, names)]

@@ -1,0 +1,23 @@
+"""Colours of images in bytes: computed as shares of 255, cut off at its bounds, and bytes again."""
+
+import numpy as np
+import tensorflow as tf
+
+rng = np.random.default_rng(0)
+bytes_ = tf.constant(rng.integers(0, 256, (5, 6, 3)), tf.uint8)
+shares = tf.image.convert_image_dtype(bytes_, tf.float32)
+for name, image in (("bytes", bytes_), ("shares", shares)):
+    for change in (
+        lambda x: tf.image.adjust_brightness(x, 0.3),
+        lambda x: tf.image.adjust_brightness(x, -0.4),
+        lambda x: tf.image.adjust_contrast(x, 1.7),
+        lambda x: tf.image.adjust_gamma(x, 2.0, 0.9),
+        lambda x: tf.image.adjust_saturation(x, 2.5),
+        lambda x: tf.image.adjust_hue(x, 0.2),
+        tf.image.rgb_to_grayscale,
+    ):
+        made = tf.cast(change(image), tf.float32).numpy()
+        print(name, change(image).dtype == image.dtype, made.shape, f"{made.mean():.4f} {made.std():.4f} {made[1, 2, 0]:.4f}")
+    print(f"{float(tf.image.psnr(image, image[::-1], 255 if image.dtype == tf.uint8 else 1.0)):.4f}")
+pairs, labels = tf.keras.preprocessing.sequence.skipgrams([1, 2, 0, 3], 4, window_size=1, negative_samples=0, shuffle=False)
+print(pairs, labels, np.round(tf.keras.preprocessing.sequence.make_sampling_table(4), 6).tolist())

@@ -21,12 +21,19 @@ OPTIONS = "init_scale growth_factor backoff_factor growth_interval enabled"
             runs=False,
             why=WHY,
         ),
-        Case("torch.amp.GradScaler('cpu')", "ms_compat.GradScaler(device='cpu')", runs=False, why=WHY),
+        Case("torch.amp.GradScaler('cpu')", "ms_compat.GradScaler(scales_on_cpu=True)", runs=False, why=WHY),
+        Case(
+            "torch.amp.GradScaler(device=kind)",
+            "ms_compat.GradScaler(scales_on_cpu='cpu' in str(kind).lower())",
+            runs=False,
+            why=WHY,
+        ),
     ],
 )
 def scaler(call: Call) -> None:
-    if call.literal("device", "cuda") == "cuda":
-        call.set(device=None)
+    device = call.literal("device", "cuda")
+    is_on_cpu = f"'cpu' in str({call.text('device')}).lower()" if device is ... else "True" if device == "cpu" else None
+    call.set(device=None, scales_on_cpu=is_on_cpu)
 
 
 rule(

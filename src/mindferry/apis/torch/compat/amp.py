@@ -18,11 +18,11 @@ class GradScaler:
         backoff_factor=0.5,
         growth_interval=2000,
         enabled=True,
-        device="cuda",
+        scales_on_cpu=False,
     ):
         self.growth_factor, self.backoff_factor, self.growth_interval = growth_factor, backoff_factor, growth_interval
-        is_on_cpu = ms.get_context("device_target") == "CPU"
-        self.enabled = enabled and (not is_on_cpu or "cpu" in str(device).lower())  # torch's is off without a GPU
+        # torch's is off without a GPU
+        self.enabled = enabled and (scales_on_cpu or ms.get_context("device_target") != "CPU")
         self.current, self.good_steps = float(init_scale), 0
         self.unscaled, self.overflowed = [], False
 

@@ -49,6 +49,11 @@ sums = torch.tensor([1.5 * rank])
 dist.all_reduce(sums, group=everyone)
 rows = [torch.zeros(1) for _ in range(size)] if rank == 1 else []
 dist.gather(sums + rank, rows if rank == 1 else None, dst=1)
+later = [torch.zeros(1) for _ in range(size)]
+works = [dist.all_gather(later, torch.tensor([float(rank)]), async_op=True)]
+for work in works:
+    work.wait()
+told.append([each.item() for each in later])
 print('result', rank, told, sums.tolist(), [each.tolist() for each in rows])
 dist.destroy_process_group()
 """

@@ -118,12 +118,56 @@ class Trainer(Base):
 
 Trainer().fit()
 """,
+    "losses_left_to_subclasses": """
+from abc import ABC, abstractmethod
+from own.scaler import optimize
+class Base(ABC):
+    @abstractmethod
+    def calc_critic_loss(self, x): pass
+    @abstractmethod
+    def calc_entropy_loss(self, e): pass
+    def learn(self, x):
+        q1_loss, q2_loss, e = self.calc_critic_loss(x)
+        entropy_loss = self.calc_entropy_loss(e)
+        optimize(self.q1_opt, q1_loss)
+        optimize(self.q2_opt, q2_loss)
+        optimize(self.a_opt, entropy_loss)
+        self.alpha = self.log_alpha.exp()
+
+class Agent(Base):
+    def __init__(self):
+        self.q1 = nn.Linear(3, 1)
+        self.q2 = nn.Linear(3, 1)
+        self.log_alpha = torch.zeros(1, requires_grad=True)
+        self.alpha = self.log_alpha.exp()
+        self.q1_opt = torch.optim.SGD(self.q1.parameters(), lr=0.02)
+        self.q2_opt = torch.optim.SGD(self.q2.parameters(), lr=0.02)
+        self.a_opt = torch.optim.SGD([self.log_alpha], lr=0.05)
+    def calc_critic_loss(self, x):
+        a, b = self.q1(x), self.q2(x)
+        with torch.no_grad():
+            t = torch.min(a, b) * 0.9 + self.alpha * x.mean()
+        return ((a - t) ** 2).mean(), ((b - t) ** 2).mean(), (a - b).abs().detach()
+    def calc_entropy_loss(self, e):
+        assert not e.requires_grad
+        return -torch.mean(self.log_alpha * (0.5 - e))
+
+agent = Agent()
+for i in range(4):
+    agent.learn(torch.arange(12.0).reshape(4, 3) / 10 - i)
+""",
 }
 HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
 
 
 @pytest.mark.parametrize(
-    "name, steps", [("scaler_of_another_file", 3), ("actor_and_critic", 18), ("methods_that_hand_on", 3)]
+    "name, steps",
+    [
+        ("scaler_of_another_file", 3),
+        ("actor_and_critic", 18),
+        ("methods_that_hand_on", 3),
+        ("losses_left_to_subclasses", 12),
+    ],
 )
 def test_a_loss_that_is_handed_on_teaches_the_same(name: str, steps: int, tmp_path: Path) -> None:
     source, output = tmp_path / "source", tmp_path / "output"
@@ -131,12 +175,12 @@ def test_a_loss_that_is_handed_on_teaches_the_same(name: str, steps: int, tmp_pa
     (source / "common.py").write_text(COMMON)
     (source / "own").mkdir()
     (source / "own" / "scaler.py").write_text(
-        {"scaler_of_another_file": SCALER, "actor_and_critic": OPTIMIZE}.get(name, "")
+        SCALER if name == "scaler_of_another_file" else "" if name == "methods_that_hand_on" else OPTIMIZE
     )
     (source / "train.py").write_text(HEAD + SHAPES[name])
     result = convert_project(source, output)
     assert [str(each) for each in result.findings if each.severity == "error"] == []
-    curves = train_side_by_side(output, Train("train.py", (), 1000, 2e-5))
+    curves = train_side_by_side(output, Train("train.py", (), 1000, 1e-4))
     assert curves.first_difference == ""
     assert len(curves.reference) == steps
     assert max(curves.distances) < 1e-4

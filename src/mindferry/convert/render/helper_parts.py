@@ -116,7 +116,8 @@ def _saves_objects(use: ProjectUse, wanted: Collection[str]) -> bool:
     """Whether save() is given anything but what state_dict() returns; what it reads back was written by such a save(), or is asked for parts."""
     is_other = not use.saves_state_only or bool(use.saved_states - use.networks)  # an optimizer's, perhaps
     has_saved_none = not ({"save"} & set(wanted) or "save_checkpoint" in use.mentioned)
-    return use.loads_objects or "save" in use.values or has_saved_none or is_other
+    is_downloaded = "load_state_dict_from_url" in wanted  # and may hold more than a network's state
+    return use.loads_objects or "save" in use.values or has_saved_none or is_other or is_downloaded
 
 
 def resumes_schedules(use: ProjectUse, wanted: Collection[str]) -> bool:

@@ -18,6 +18,14 @@ def settle(call: Call) -> None:
         call.set(group=None)
 
 
+def settle_filling(call: Call) -> None:
+    """What fills a list or a tensor is done when it returns; what it returns may be waited for."""
+    if call.literal("async_op", False) is False:
+        call.set(async_op=None)
+    if is_world(call):
+        call.set(group=None)
+
+
 def is_world(call: Call) -> bool:
     return call.literal("group") is None or call.text("group").endswith("WORLD_COMM_GROUP")
 
@@ -74,8 +82,15 @@ rule(
             runs=False,
             why=WHY,
         ),
+        Case(
+            "torch.distributed.all_gather(parts, x, async_op=True).wait()",
+            "ms_compat.all_gather(parts, x, async_op=True).wait()",
+            inputs=("float32[2]",),
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(settle)
+)(settle_filling)
 
 
 @rule(

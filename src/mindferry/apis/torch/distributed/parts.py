@@ -1,7 +1,7 @@
 """Collectives that hand out parts: gather, scatter, reduce_scatter. What torch writes into, the helpers write into."""
 
 from ... import Case, rule
-from .collectives import WHY, settle
+from .collectives import WHY, settle_filling
 
 HOME = "torch.distributed."
 HELPERS = {"gather": "gather_to", "scatter": "scatter_from"}  # the plain names are those of tensor functions
@@ -28,7 +28,7 @@ for _name, _args, _given in (
                 why=WHY,
             ),
         ],
-    )(settle)
+    )(settle_filling)
 rule(
     f"{HOME}monitored_barrier",
     to="compat.wait_for_all",

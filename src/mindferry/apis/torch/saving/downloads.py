@@ -1,17 +1,34 @@
-"""torch.hub and model_zoo: what they fetch are PyTorch files and PyTorch code, which MindSpore can't read."""
+"""torch.hub and model_zoo: what they fetch are PyTorch files, which are converted once, and PyTorch code, which MindSpore can't run."""
 
 from ... import Case, rule
 from ..._call import Call
 
-FILE = "download it once, run `mindferry weights convert FILE -o FILE.ckpt`, and load that with ms.load_checkpoint"
+WHY = "reads a file; tests/weights/test_downloads.py does so"
+ONCE = "nothing is downloaded: it reads what `mindferry weights convert --whole` has made of that file"
 
-rule(
-    "torch.hub.load_state_dict_from_url",
-    missing="the address holds PyTorch weights",
-    strategy="equivalent",
-    advice=FILE,
-)
-rule("torch.utils.model_zoo.load_url", missing="the address holds PyTorch weights", strategy="equivalent", advice=FILE)
+for _name in ("torch.hub.load_state_dict_from_url", "torch.utils.model_zoo.load_url"):
+
+    @rule(
+        _name,
+        to="compat.load_state_dict_from_url",
+        args="url model_dir map_location progress check_hash file_name weights_only",
+        drop="map_location progress check_hash",
+        positional=2,
+        like="compat.load_state_dict_from_url",
+        differs=ONCE,
+        cases=[
+            Case(
+                f"{_name}('https://a.b/net.pth', progress=True, map_location='cpu')",
+                "ms_compat.load_state_dict_from_url('https://a.b/net.pth')",
+                runs=False,
+                why=WHY,
+            )
+        ],
+    )
+    def load_state_dict_from_url(call: Call) -> None:
+        call.warning = ONCE
+
+
 rule(
     "torch.hub.load",
     missing="it runs a repository's PyTorch code",

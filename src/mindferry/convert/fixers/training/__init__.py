@@ -22,6 +22,7 @@ AFTER = (  # every fixer that writes at the end: what is lifted is taken as it i
     "names_added_to_torch",
     "own_transforms",
     "parameter_names",
+    "row_parts",
     "set_training_mode",
     "tensor_members_by_name",
     "whole_slices",

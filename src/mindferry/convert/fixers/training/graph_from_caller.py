@@ -20,6 +20,7 @@ ADVICE = (
     "`def forward_fn(x, y): out = model(x); return criterion(out, y)`, "
     "`loss, grads = ms.value_and_grad(forward_fn, None, optimizer.parameters)(x, y)`"
 )
+WITHOUT_GRAPH = detach_no_grad_results.NUMBERS - {"none"}  # what a method gives that is left to subclasses
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Method = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -176,7 +177,7 @@ def _is_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
     """A network, an optimizer: no tensor."""
     for node in walk(facts.as_read(statement)):
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store) and flow.key(node) == name:
-            return facts.reading.type(node).kind in detach_no_grad_results.NUMBERS
+            return facts.reading.type(node).kind in WITHOUT_GRAPH
     return False
 
 
@@ -227,7 +228,7 @@ def _is_method_of_another(facts: Facts, call: ast.Call, method: ast.AST) -> bool
 
 
 def brings_graph(facts: Facts, call: ast.Call, given: ast.expr) -> bool:
-    if facts.reading.type(given).kind in detach_no_grad_results.NUMBERS:
+    if facts.reading.type(given).kind in WITHOUT_GRAPH:
         return False
     if sources.carries(facts, given):
         return True

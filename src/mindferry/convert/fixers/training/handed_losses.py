@@ -61,7 +61,7 @@ def unclear(facts: Facts) -> list[Change]:
     for call, loss in facts.derived(_handed):
         function = facts.enclosing(call, ast.FunctionDef, ast.AsyncFunctionDef)
         is_passed_on = isinstance(function, ast.FunctionDef) and bool(carried_argument(function, loss).argument)
-        is_tensor = facts.reading.type(loss).kind in ("tensor", "unknown", "method")
+        is_tensor = facts.reading.type(loss).kind not in ("int", "float", "bool", "str")
         if (
             is_tensor
             and _is_certain(facts, call)

@@ -54,7 +54,8 @@ works = [dist.all_gather(later, torch.tensor([float(rank)]), async_op=True)]
 for work in works:
     work.wait()
 told.append([each.item() for each in later])
-print('result', rank, told, sums.tolist(), [each.tolist() for each in rows])
+with open(f'rank_{rank}.txt', 'w') as out:
+    print(told, sums.tolist(), [each.tolist() for each in rows], file=out)
 dist.destroy_process_group()
 """
 RANKS = 3
@@ -64,13 +65,9 @@ def test_groups_of_some_ranks_get_what_torch_gives_them(tmp_path: Path) -> None:
     project = converted(tmp_path, {"train.py": GROUPS})
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={RANKS}", "train.py"]
     theirs = subprocess.run(command, cwd=tmp_path / "source", capture_output=True, text=True, timeout=300)
-    expected = results(theirs.stdout)
-    assert len(expected) == RANKS, theirs.stderr
+    assert theirs.returncode == 0, theirs.stderr
     result = run(project, "train.py", "--workers", str(RANKS), "--logs", str(tmp_path / "logs"))
     assert result.returncode == 0, result.stderr
-    logs = (tmp_path / "logs" / "start-1" / f"worker_{rank}.log" for rank in range(RANKS))
-    assert results("\n".join(log.read_text() for log in logs)) == expected
-
-
-def results(text: str) -> list[str]:
-    return sorted(line for line in text.splitlines() if line.startswith("result "))
+    for rank in range(RANKS):
+        expected = (tmp_path / "source" / f"rank_{rank}.txt").read_text()
+        assert (project / f"rank_{rank}.txt").read_text() == expected

@@ -20,7 +20,7 @@ for _name, _args, _given in (
         like=f"compat.{_name}.get_params",
         cases=[
             Case(
-                f"T.{_name}.get_params({_given})",
+                f"torchvision.transforms.{_name}.get_params({_given})",
                 f"ms_compat.{_name}.get_params({_given})",
                 inputs=("float32[3,8,8]",),
                 runs=False,

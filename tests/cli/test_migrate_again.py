@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from mindferry.artifacts import STATE, Comparison, Curves, Step, save
 from mindferry.cli.migrate import _exit_code, _lines, command
 from mindferry.config import Config
-from mindferry.migrate import Command, Outcome, _with_command, migrate
+from mindferry.migrate import Command, Migration, Outcome, _with_command, migrate
 from mindferry.observation import CommandRun, Observation
 from mindferry.report.gather import Found
 from mindferry.report.verdict import Verdict, not_compared
@@ -82,13 +82,13 @@ def test_json_has_the_outcome_and_what_was_not_compared(migrated: tuple[Path, Pa
     assert json.loads(CliRunner().invoke(command, [str(source), "-o", str(output), "--json"]).stdout)["compared"] == []
 
 
-def test_of_several_commands_the_first_is_replayed_if_it_trains() -> None:
+def test_of_several_commands_the_first_that_trains_is_replayed(tmp_path: Path) -> None:
     words = ("python", "make.py", "&&", "python", "train.py", "-x")
     first, trained = CommandRun(words[:2], "itself", 1.0), CommandRun(words[3:], "itself", 1.0, (0.5,))
-    config = Config()
-    assert _with_command(config, Command(words), Observation("", (first, trained), ())) is config
-    both = Observation("", (replace(first, losses=(0.7,)), trained), ())
-    assert _with_command(config, Command(words), both).train.script == "make.py"
+    state = Migration(tmp_path, tmp_path / "out", Config(), command=Command(words))
+    one, both = (Observation("", (each, trained), ()) for each in (first, replace(first, losses=(0.7,))))
+    chosen = [_with_command(state, seen, 5).train for seen in (one, both)]
+    assert [(each.script, each.args, each.steps) for each in chosen] == [("train.py", ("-x",), 5), ("make.py", (), 5)]
     nothing = Found(Path(), None, None, None, None, None, None, None, None, None, {}, None, {})
     found = replace(nothing, observe=Observation("", (first, trained), ()))
     assert any("`python train.py -x` needs what other commands write" in each for each in not_compared(found))

@@ -21,3 +21,9 @@ for name, image in (("bytes", bytes_), ("shares", shares)):
     print(f"{float(tf.image.psnr(image, image[::-1], 255 if image.dtype == tf.uint8 else 1.0)):.4f}")
 pairs, labels = tf.keras.preprocessing.sequence.skipgrams([1, 2, 0, 3], 4, window_size=1, negative_samples=0, shuffle=False)
 print(pairs, labels, np.round(tf.keras.preprocessing.sequence.make_sampling_table(4), 6).tolist())
+
+images = tf.stack([tf.image.adjust_saturation(shares, 0.5 + each / 8) for each in range(8)])
+net = tf.keras.Sequential([tf.keras.layers.Input((5, 6, 3)), tf.keras.layers.Flatten(), tf.keras.layers.Dense(1, kernel_initializer=tf.keras.initializers.Constant(0.01))])
+net.compile(optimizer=tf.keras.optimizers.SGD(0.01), loss="mse")
+history = net.fit(images.numpy(), np.linspace(0, 1, 8).astype(np.float32)[:, None], epochs=5, batch_size=4, shuffle=False, verbose=0)
+print(*(f"{each:.4f}" for each in history.history["loss"]))

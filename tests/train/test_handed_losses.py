@@ -105,6 +105,14 @@ class Base:
         self.backward(loss * weight)
         return loss.item()
 
+    def judge(self, loss, trains):
+        loss = loss * 2
+        if trains and self.count < 3:
+            loss.backward()
+        elif trains:
+            (loss / 2).backward()
+        return loss.item()
+
 class Trainer(Base):
     def __init__(self):
         self.model, self.count, self.total = network(), 0, 0.0
@@ -115,6 +123,10 @@ class Trainer(Base):
             out = self.model(x)
             if out.shape[0] > 2:
                 self.total += self.account(((out - y) ** 2).mean() + out.abs().mean(), 0.5)
+
+        with torch.no_grad():
+            self.total += self.judge(self.model(xs[0]).mean(), False)
+        self.judge(self.model(xs[0]).mean(), True)
 
 Trainer().fit()
 """,

@@ -113,7 +113,9 @@ def take_gradients(loss, create_graph=False):
 
 
 def carried(loss, compute):
-    """What a function makes of such a loss, which brings the gradients of that."""
+    """What a function makes of such a loss, which brings the gradients of that; a loss that is only evaluated brings none."""
+    if not hasattr(loss, "brought"):
+        return compute(loss)
     value, grads = carried_gradients(loss, compute)
     return with_gradients(value, brought_by(loss)[0], grads)
 

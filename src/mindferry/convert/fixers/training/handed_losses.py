@@ -39,8 +39,8 @@ def losses(facts: Facts) -> Iterator[tuple[SIMPLE, ast.expr]]:
             yield statement, loss
 
 
-def passed_on(facts: Facts) -> list[Change]:
-    """What functions make of a loss that they were given themselves, and hand on."""
+def passed_on(facts: Facts, done: set[ast.stmt]) -> list[Change]:
+    """What functions make of a loss that they were given themselves, and hand on; `done` are statements that others have changed so."""
     found: list[Change] = []
     for call, loss in facts.derived(_handed):
         function = facts.enclosing(call, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -49,7 +49,7 @@ def passed_on(facts: Facts) -> list[Change]:
         carried = carried_argument(function, loss)
         if not carried.argument or not _can_be_carried(carried):
             continue
-        found += [AtEnd(partial(_carry, name, each)) for name, each in carried.way]
+        found += _carrying(carried, done)
         if not isinstance(loss, ast.Name):
             found.append(AtEnd(partial(_carry_value, carried.name, loss)))
     return found
@@ -129,7 +129,7 @@ def _answering(facts: Facts, call: ast.Call, known: dict[str, list[Differentiate
     return [each for each in everything if each.is_of_objects and may_be_instance(name, each.function)]
 
 
-def taken(facts: Facts, called: Called) -> list[Change]:
+def taken(facts: Facts, called: Called, done: set[ast.stmt]) -> list[Change]:
     """The backward() of a loss that callers hand over: it adds the gradients that came along; [] where nobody does so."""
     function = facts.enclosing(called.statement, ast.FunctionDef, ast.AsyncFunctionDef)
     if not isinstance(function, ast.FunctionDef) or not _is_called(facts, function):
@@ -153,8 +153,15 @@ def taken(facts: Facts, called: Called) -> list[Change]:
             facts.source.text(called.statement),
             lambda texts: texts.of(call),
         ),
-        *(AtEnd(partial(_carry, name, each)) for name, each in carried.way),
+        *_carrying(carried, done),
     ]
+
+
+def _carrying(carried: Carried, done: set[ast.stmt]) -> list[Change]:
+    """Two branches may each differentiate what one statement before them makes."""
+    found: list[Change] = [AtEnd(partial(_carry, name, each)) for name, each in carried.way if each not in done]
+    done.update(each for _, each in carried.way)
+    return found
 
 
 def _can_be_carried(carried: Carried) -> bool:

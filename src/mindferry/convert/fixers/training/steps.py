@@ -180,8 +180,9 @@ def find(facts: Facts) -> Steps:
             each.refusal = each.refusal or "a gradient is taken inside of a loss, where MindSpore can't index a tensor"
         return Steps(recorded=own)
     otherwise = RECORD if is_recordable else ""
-    planned = [handed_losses.passed_on(facts), handed_losses.unclear(facts)]
-    planned += [handed_losses.taken(facts, each) or _refuse(facts, each, otherwise) for each in refused]
+    done: set[ast.stmt] = set()
+    planned = [handed_losses.passed_on(facts, done), handed_losses.unclear(facts)]
+    planned += [handed_losses.taken(facts, each, done) or _refuse(facts, each, otherwise) for each in refused]
     return Steps(lifted.all, [], [change for changes in planned for change in changes])
 
 

@@ -35,6 +35,7 @@ def found(text: str, known: set[Differentiated] | None = None) -> set[tuple[str,
         ("def f(x, net):\n    y = net(x)\n    y.backward()\n", set()),
         ("def f(loss):\n    loss = compute()\n    loss.backward()\n", set()),
         ("def f(loss):\n    print(loss.item())\n", set()),
+        ("class A:\n    def f(self, x):\n        (x * self.scale).sum().backward()\n", set()),  # a weight of its own
         ("def f(a, b):\n    (a + b).backward()\n", set()),  # which of them, or both
     ],
 )

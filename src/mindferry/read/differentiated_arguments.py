@@ -116,7 +116,9 @@ def _carried(value: ast.expr, origins: Mapping[str, str]) -> str:
             return _carried(inner, origins)
         case ast.BinOp(left=left, right=right):
             is_single = len(_names_in(value) & origins.keys()) == 1
-            return (_carried(left, origins) or _carried(right, origins)) if is_single else ""
+            name = (_carried(left, origins) or _carried(right, origins)) if is_single else ""
+            is_by_number = isinstance(left, ast.Constant) or isinstance(right, ast.Constant)
+            return name if is_by_number or looks_like_loss(name) else ""  # `x * self.scale`: an input and a weight
         case ast.Call(func=ast.Attribute(attr=name), args=[inner], keywords=[]) if name == SCALE:
             return _carried(inner, origins)
         case ast.Call(func=ast.Attribute(attr=name, value=owner)) if name not in CUT:

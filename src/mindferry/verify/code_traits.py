@@ -20,9 +20,17 @@ PLAIN = set(  # builtins that give the same for the same
 # Plain ones by which a size may turn into a choice.
 DECIDING = set("max min bool divmod sorted any all int round str repr".split())
 COMPARED = {
-    "gt": "Gt", "greater": "Gt", "lt": "Lt", "less": "Lt", "ge": "GtE", "greater_equal": "GtE", "le": "LtE",
-    "less_equal": "LtE", "eq": "Eq", "equal": "Eq", "ne": "NotEq", "not_equal": "NotEq",
-}  # fmt: skip
+    name: kind
+    for kind, names in (
+        ("Gt", "gt greater"),
+        ("Lt", "lt less"),
+        ("GtE", "ge greater_equal"),
+        ("LtE", "le less_equal"),
+        ("Eq", "eq equal"),
+        ("NotEq", "ne not_equal"),
+    )
+    for name in names.split()
+}
 CUTS = set(
     "stop_gradient bprop backward detach no_grad custom_gradient Custom register_hook set_grad grad set_requires_grad "
     "requires_grad_ requires_grad".split()
@@ -233,10 +241,11 @@ def _kept(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Found]:
 def _foreign_stores(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.Attribute]:
     """In a constructor: what is written into another object than the one that is made."""
     for node in walked(function):
-        if (
-            isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and not isinstance(node.value, ast.Name)
-        ) or (isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _root(node) != "self"):
-            yield node
+        match node:
+            case ast.Attribute(value=ast.Name(id="self")):
+                pass
+            case ast.Attribute(ctx=ast.Store()):
+                yield node
 
 
 def _locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:

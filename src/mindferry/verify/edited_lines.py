@@ -23,11 +23,12 @@ def edited_lines(theirs: Iterable[Piece], ours: Iterable[Piece]) -> Iterator[tup
         if name not in was:
             continue
         before, after = _statements(was[name][1]), _statements(function)
-        gone = [each for text, each in before if text not in {text for text, _ in after}]
+        old, fresh = {text for text, _ in before}, {text for text, _ in after}
+        gone = [each for text, each in before if text not in fresh]
         lost = Counter(leaf for each in gone for leaf in _names(each, was[name][1]))
         constants = {leaf for _, each in before for leaf in _constants(each)}
         for text, each in after:
-            if text in {text for text, _ in before}:
+            if text in old:
                 continue
             new = [leaf for leaf in _constants(each) if leaf not in constants]
             small = list(Counter(_small(each)) - Counter(leaf for one in gone for leaf in _small(one)))

@@ -144,45 +144,50 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
     """torch.distributed.all_gather: fills the list with every rank's tensor."""
     if group is None or group != NO_MEMBER:
         tensor_list[:] = gather_rows(tensor, group)
-    return Finished() if async_op else None
+    if async_op:
+        return Finished()
 
 
 def gather_to(tensor, gather_list=None, dst=0, group=None, async_op=False):
     """torch.distributed.gather: fills rank `dst`'s list with every rank's tensor."""
     if group is not None and group == NO_MEMBER:
-        return None
+        return
     rows = gather_rows(tensor, group)
     if gather_list is not None and ms.communication.get_rank() == dst:
         gather_list[:] = rows
-    return Finished() if async_op else None
+    if async_op:
+        return Finished()
 
 
 def scatter_from(tensor, scatter_list=None, src=0, group=None, async_op=False):
     """torch.distributed.scatter: rank `src`'s list, one tensor for each rank."""
     if group is not None and group == NO_MEMBER:
-        return None
+        return
     rows = (
         ops.stack(list(scatter_list)) if scatter_list else ops.zeros((group_size(group), *tensor.shape), tensor.dtype)
     )
     overwrite(tensor, broadcast(rows, src, group)[rank_in(group)])
-    return Finished() if async_op else None
+    if async_op:
+        return Finished()
 
 
 def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
     """torch.distributed.all_gather_into_tensor: one after another, or stacked if the output has a dimension more."""
     if group is not None and group == NO_MEMBER:
-        return None
+        return
     rows = gather_rows(input_tensor, group)
     stacked = output_tensor.ndim > input_tensor.ndim
     overwrite(output_tensor, ops.stack(rows) if stacked else ops.cat(rows))
-    return Finished() if async_op else None
+    if async_op:
+        return Finished()
 
 
 def reduce_scatter(output, input_list, op="sum", group=None, async_op=False):
     """torch.distributed.reduce_scatter: every rank gets its own part of the reduction."""
     if group is None or group != NO_MEMBER:
         overwrite(output, all_reduce(ops.stack(list(input_list)), op, group)[rank_in(group)])
-    return Finished() if async_op else None
+    if async_op:
+        return Finished()
 
 
 def reduce_scatter_tensor(output, input, op="sum", group=None, async_op=False):
@@ -190,7 +195,8 @@ def reduce_scatter_tensor(output, input, op="sum", group=None, async_op=False):
     if group is None or group != NO_MEMBER:
         total = all_reduce(input, op, group).reshape((group_size(group), *output.shape))
         overwrite(output, total[rank_in(group)])
-    return Finished() if async_op else None
+    if async_op:
+        return Finished()
 
 
 def all_gather_object(object_list, obj, group=None):

@@ -57,6 +57,7 @@ def facts_digest(symbols: Symbols) -> str:
         symbols.ported,
         symbols.served,
         sorted(symbols.collates),
+        sorted(symbols.collate_slots, key=repr),
         sorted(symbols.transforms),
     ]
     second = facts_digest(symbols.second) if symbols.second is not None else ""

@@ -22,6 +22,7 @@ from .types import (
     instance,
     join,
     list_of,
+    resting_on,
     tuple_of,
 )
 
@@ -113,7 +114,7 @@ class CallResults:
             return UNKNOWN
         receiver, name = self.types[node.func.value], node.func.attr
         if receiver.is_tensor or (receiver.kind == "unknown" and qual.startswith(self._tensor)):
-            return self.framework.method_result(name, count)
+            return resting_on(receiver, self.framework.method_result(name, count))
         if receiver.kind == "unknown" and qual.startswith(self._network):
             return self._module_method(MODULE, name, node)
         if receiver.kind == "instance":

@@ -123,6 +123,9 @@ class Expressions:
         self.symbols.mentioned.add(name)
         if base.is_tensor:
             known = self.members.attributes.get(name) or self._method_of_tensor(name)
+            if type(base) is Assumed and self.symbols.has_object_with(name):
+                self.types[node.value] = UNKNOWN  # here it may be such an object
+                return UNKNOWN
             is_other = type(base) is Assumed and name not in self.members.of_all_tensors
             return UNKNOWN if is_other else resting_on(base, known)  # the `loss` of an output with fields
         if base.kind == "ndarray":

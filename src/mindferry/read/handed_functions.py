@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .framework import Role
+from .guesses import looks_like_collate
 from .types import Type
 
 if TYPE_CHECKING:
-    from .symbols import Symbols
+    from .symbols import Slot, Symbols
 
 TRANSFORMS = ("transform", "transforms", "augment", "augmentation")  # how arguments end that change samples
 
@@ -50,3 +51,33 @@ def note_handed_over(call: ast.Call, function: Type, symbols: Symbols) -> None:
             symbols.transforms.update(functions_named(keyword.value))
     for given in call.args if is_data_set else ():
         symbols.transforms.update(functions_named(given))
+
+
+def collate_slots(function: ast.FunctionDef, qual: str) -> Iterator[Slot]:
+    """The arguments of a function that make batches, each by its position and by its name."""
+    handed_on = {
+        keyword.value.id
+        for call in ast.walk(function)
+        if isinstance(call, ast.Call)
+        for keyword in call.keywords
+        if keyword.arg == "collate_fn" and isinstance(keyword.value, ast.Name)
+    }
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    for index, each in enumerate(arguments):
+        if looks_like_collate(each.arg) or each.arg in handed_on:
+            yield from ((qual, index), (qual, each.arg))
+
+
+def given_to_slots(symbols: Symbols) -> set[str]:
+    """The functions and classes that some call gives for such an argument, by their last name."""
+    given = (kind for qual, slot in symbols.collate_slots for kind in symbols.arguments.get(qual, {}).get(slot, ()))
+    return {kind.qual.rpartition(".")[2] for kind in given if kind.kind in ("ref", "value", "instance")}
+
+
+def values_for_slots(call: ast.Call, function: Type, symbols: Symbols) -> Iterator[ast.expr]:
+    """What a call gives for such arguments."""
+    qual = f"{function.qual}.__init__" if function.qual in symbols.classes else function.qual
+    slots = {slot for owner, slot in symbols.collate_slots if owner == qual}
+    skipped = int(function.kind == "method" or qual != function.qual)
+    yield from (each for index, each in enumerate(call.args, skipped) if index in slots)
+    yield from (keyword.value for keyword in call.keywords if keyword.arg in slots)

@@ -15,6 +15,7 @@ from .differentiated_arguments import called_with_losses, differentiated_argumen
 from .expressions import Expressions
 from .framework import Role
 from .guesses import looks_like_class, looks_like_network
+from .handed_functions import collate_slots
 from .name_uses import names_in
 from .networks import is_used_as_network
 from .plain_classes import plain_classes
@@ -334,6 +335,8 @@ class _Reader:
     def _body(self, node: ast.FunctionDef, scope: Scope, owner: str, qual: str, returns: Type) -> None:
         inner = Scope(scope)
         self._parameters(node, inner, owner, qual)
+        if self.source.mentions("collate"):
+            self.symbols.collate_slots.update(collate_slots(node, qual))
         self._returned.append([])
         self._functions.append(node)
         self.block(node.body, inner)

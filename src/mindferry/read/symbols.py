@@ -44,6 +44,7 @@ class Kinds(list[Type]):
 
 
 Arguments = dict[int | str, Kinds]
+Slot = tuple[str, int | str]  # a function, and which of its arguments
 
 
 class Overlay(dict[str, Arguments]):
@@ -180,6 +181,7 @@ class Symbols:
         str, ...
     ] = ()  # parts of such libraries that the table has for the project's own files, each with a dot at its end
     collates: set[str] = field(default_factory=set)  # what the project's loaders are given as collate_fn, by name
+    collate_slots: set[Slot] = field(default_factory=set)  # arguments that functions hand on as collate_fn
     transforms: set[str] = field(default_factory=set)  # what its data sets are given to change samples, by name
     second: Symbols | None = None  # the same project as one that is written for another framework, if a file of it is
     is_first_used: bool = True  # whether any file uses this framework
@@ -221,6 +223,7 @@ class Symbols:
             self.ported,
             self.served,
             set(self.collates),
+            set(self.collate_slots),
             set(self.transforms),
         )
 
@@ -333,6 +336,10 @@ class Symbols:
             found = next((base for base in self.bases(qual) if base.startswith(own) and base not in self.classes), "")
             self._torch_bases[qual] = found
         return found
+
+    def has_object_with(self, method: str) -> bool:
+        """Whether a class of the project that is none of the framework's defines it: a batch may be moved as a tensor is."""
+        return any(not self.torch_base(qual) for qual in self.classes.with_method(method))
 
     def has_attribute(self, qual: str, name: str) -> bool:
         """Whether a class of the project sets it, even if its type isn't known."""

@@ -8,31 +8,29 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ..errors import MindferryError
+from .batches import put_together, take_apart
 
 SAMPLE = 2048  # elements kept of each parameter and step
 PASSING = "(passing)"  # in place of its class: a layer that a network calls and does not own
 
 
 class Exchange:
-    """Arrays as .npz files, structure as JSON beside them. The folder is mindferry's own, so pickle is no risk."""
+    """Arrays as .npz files, what is around them beside these. The folder is mindferry's own, so pickle is no risk."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def write_batch(self, iteration: int, number: int, batch: Any, to_numpy: Callable[[Any], Any]) -> None:
-        arrays: list[Any] = []
-        shape = _take_apart(batch, arrays, to_numpy)
+        record, arrays = take_apart(batch, to_numpy)
         name = f"batch-{iteration}-{number}"
-        self._write_arrays(name, {f"arr_{index}": array for index, array in enumerate(arrays)})
-        (self.folder / f"{name}.json").write_text(json.dumps(shape))
+        self._write_arrays(name, {str(index): array for index, array in enumerate(arrays)})
+        (self.folder / f"{name}.record").write_bytes(record)
 
     def read_batches(self, iteration: int, to_tensor: Callable[[Any], Any]) -> Iterator[Any]:
         """The batches of the loop over a loader that was the `iteration`-th one in the reference."""
         number = 0
-        while (path := self.folder / f"batch-{iteration}-{number}.json").is_file():
-            arrays = self._read_arrays(path.stem)
-            yield _put_together(json.loads(path.read_text()), list(arrays.values()), to_tensor)
+        while (path := self.folder / f"batch-{iteration}-{number}.record").is_file():
+            yield put_together(path.read_bytes(), list(self._read_arrays(path.stem).values()), to_tensor)
             number += 1
 
     def write_weights(self, root: int, kind: str, state: dict[str, Any]) -> None:
@@ -127,34 +125,3 @@ def leaves(value: Any, method: str) -> Iterator[Any]:
     elif isinstance(value, dict):
         for key in sorted(value, key=str):
             yield from leaves(value[key], method)
-
-
-def _take_apart(value: Any, arrays: list[Any], to_numpy: Callable[[Any], Any]) -> Any:
-    import numpy as np
-
-    if isinstance(value, dict):
-        return {"dict": [[key, _take_apart(each, arrays, to_numpy)] for key, each in value.items()]}
-    if isinstance(value, tuple | list):
-        kind = "tuple" if isinstance(value, tuple) else "list"
-        return {kind: [_take_apart(each, arrays, to_numpy) for each in value]}
-    if isinstance(value, str | int | float | bool) or value is None:
-        return {"plain": value}
-    is_array = isinstance(value, np.ndarray | np.generic)
-    if not is_array and not hasattr(type(value), "detach"):
-        raise MindferryError(
-            f"a batch holds a {type(value).__name__}, which can't be handed to the conversion; let the loader return tensors"
-        )
-    arrays.append(np.asarray(value) if is_array else to_numpy(value))
-    return {"array" if is_array else "tensor": len(arrays) - 1}
-
-
-def _put_together(shape: Any, arrays: list[Any], to_tensor: Callable[[Any], Any]) -> Any:
-    kind, value = next(iter(shape.items()))
-    if kind == "dict":
-        return {key: _put_together(each, arrays, to_tensor) for key, each in value}
-    if kind in ("list", "tuple"):
-        made = [_put_together(each, arrays, to_tensor) for each in value]
-        return tuple(made) if kind == "tuple" else made
-    if kind == "plain":
-        return value
-    return arrays[value] if kind == "array" else to_tensor(arrays[value])

@@ -17,6 +17,7 @@ from ..frameworks.requests import BatchesRequest, BatchPlaces, LoaderRun
 from ..frameworks.worker import Link
 from .data_order import is_keras, share_order
 from .keras_pipelines import watch_pipelines
+from .nesting import DEEPEST, held_in
 
 ENDLESS = -1  # stands for the length of an epoch whose end is not waited for
 FUNCTION = re.compile(r"([\w.]+):(\w+)(\(.*\))?", re.DOTALL)
@@ -266,17 +267,36 @@ def seed(framework: str, number: int) -> None:
         mindspore.set_seed(number)
 
 
-def flat(value: Any, place: str = "") -> dict[str, Any]:
-    """The arrays of a batch by their places: '0', 'image', 'target/boxes'."""
+def flat(value: Any, place: str = "", depth: int = 0) -> dict[str, Any]:
+    """The arrays of a batch by their places: '0', 'image', 'target/boxes'; an object of somebody's own class by its attributes."""
+    items = [] if _is_leaf(value) or depth > DEEPEST else held_in(value, objects=True)
+    if not items:
+        return {} if isinstance(value, dict | list | tuple) and not value else {place: as_array(value)}
+    return {
+        name: leaf
+        for key, each in items
+        for name, leaf in flat(each, f"{place}/{key}" if place else key, depth + 1).items()
+    }
+
+
+def _is_leaf(value: Any) -> bool:
+    """A tensor, an array, a picture, words."""
+    if hasattr(type(value), "dtype") or hasattr(type(value), "__array_interface__"):
+        return True
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(each, str | bytes) for each in value)
+
+
+def as_array(value: Any) -> Any:
+    """What no array holds is compared as text: None, a set, an object of which only the class is told."""
     import numpy as np
 
-    if isinstance(value, dict):
-        items = [(str(key), each) for key, each in value.items()]
-    elif isinstance(value, list | tuple) and not all(isinstance(each, str | bytes) for each in value):
-        items = [(str(index), each) for index, each in enumerate(value)]
-    else:
-        return {place: np.asarray(to_numpy(value))}
-    return {name: leaf for key, each in items for name, leaf in flat(each, f"{place}/{key}" if place else key).items()}
+    array = np.asarray(to_numpy(value))
+    if array.dtype.kind != "O":
+        return array
+    text = repr(value)
+    return np.asarray(
+        type(value).__name__ if " object at 0x" in text else text
+    )  # an address is another one in each run
 
 
 def to_numpy(value: Any) -> Any:

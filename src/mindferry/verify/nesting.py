@@ -44,7 +44,7 @@ def parts(
     """Every tensor and every plain value, with the way to it: `logits`, `1.boxes`; "" if there is nothing around it."""
     if is_tensor(value) or isinstance(value, PLAIN):
         return [(way, value)]
-    items = _items(value, objects) if depth <= DEEPEST else []
+    items = held_in(value, objects) if depth <= DEEPEST else []
     if not items and not isinstance(value, dict | list | tuple):
         return [(way, _as_plain(value))]
     found: list[tuple[str, Any]] = []
@@ -63,7 +63,7 @@ def containers(
         if isinstance(value, kind):
             names = getattr(value, "_fields", ()) if kind is tuple else ()
             yield way, f"{kind.__name__}{_other_keys(value)}{' of ' if names else ''}{', '.join(names)}"
-    for name, item in _items(value, True):
+    for name, item in held_in(value, True):
         yield from containers(item, is_tensor, f"{way}.{name}" if way else name, depth + 1)
 
 
@@ -91,7 +91,7 @@ def rebuild(
         return next(replacements)
     if isinstance(value, PLAIN) or depth > DEEPEST:
         return value
-    items = {name: rebuild(item, replacements, is_tensor, objects, depth + 1) for name, item in _items(value, objects)}
+    items = {name: rebuild(item, replacements, is_tensor, objects, depth + 1) for name, item in held_in(value, objects)}
     if isinstance(value, dict):
         copied = copy.copy(value)  # keeps what a subclass holds beside its items
         for key in value:
@@ -112,7 +112,8 @@ def rebuild(
     return value
 
 
-def _items(value: Any, objects: bool) -> list[tuple[str, Any]]:
+def held_in(value: Any, objects: bool) -> list[tuple[str, Any]]:
+    """What a container holds, by name; with `objects`, also an object of somebody's own class."""
     if isinstance(value, dict):
         return [*((str(key), value[key]) for key in sorted(value, key=str)), *_beside(value, value.values(), objects)]
     if isinstance(value, list | tuple):  # MindSpore makes plain tuples of named ones

@@ -11,6 +11,7 @@ from ...apis._rule import Rule
 from ...apis.torch.data._numpy import AS_TENSOR, TENSOR_ONLY, array_rule, type_name
 from ...read.framework import Role
 from ...read.guesses import looks_like_collate
+from ...read.handed_functions import given_to_slots, values_for_slots
 from ...read.uses import Use
 from ..facts import Facts
 from ..plan import Change, InsertAfter, InsertBefore, UseRule, claim
@@ -19,6 +20,7 @@ from .data_loaders import makes_arrays, value_of
 FLOATS = frozenset(
     "float double half rand randn zeros ones FloatTensor DoubleTensor linspace sqrt exp log sin cos".split()
 )
+MAKING = frozenset({"__new__", "__init__", "__post_init__"})
 OF_FLOATS = frozenset("sqrt exp log log1p sin cos tanh".split())
 
 
@@ -35,11 +37,12 @@ def data_zones(facts: Facts) -> list[list[ast.AST]]:
         *facts.source.of(ast.ClassDef),
         *facts.source.of(ast.FunctionDef),
     ]
-    zones: list[list[ast.AST]] = [
-        [root, *_helpers(facts, root)]
-        for root in definitions
-        if (isinstance(root, ast.ClassDef) and is_dataset(facts, root)) or _is_collate(facts, root)
-    ]
+    zones: list[list[ast.AST]] = []
+    for root in definitions:
+        if isinstance(root, ast.ClassDef) and is_dataset(facts, root):
+            zones.append([root, *_helpers(facts, root)])
+        elif _is_collate(facts, root):
+            zones += [[each, *_helpers(facts, each)] for each in _run_by_loader(root)]
     lambdas = [each for each in facts.derived(_collate_values) if isinstance(each, ast.Lambda)]
     return zones + [[root, *_helpers(facts, root)] for root in lambdas]
 
@@ -79,6 +82,13 @@ def _collate_values(facts: Facts) -> list[ast.expr]:
     """What loaders get to make batches: `DataLoader(..., collate_fn=f)`, or the seventh argument."""
     calls = facts.source.of(ast.Call)
     named = [key.value for call in calls for key in call.keywords if key.arg == "collate_fn"]
+    if facts.reading.symbols.collate_slots:
+        named += [
+            each
+            for call in calls
+            for each in values_for_slots(call, facts.reading.type(call.func), facts.reading.symbols)
+            if each not in named
+        ]
     return named + [call.args[6] for call in calls if len(call.args) > 6 and _is_loader(facts, call)]
 
 
@@ -88,7 +98,7 @@ def _is_loader(facts: Facts, call: ast.Call) -> bool:
 
 def _given_as_collate(facts: Facts) -> set[str]:
     """What a loader makes batches by, also by way of `functools.partial(make_batch, 3)` or `Batch(3)`."""
-    return {
+    return given_to_slots(facts.reading.symbols) | {
         name.id
         for value in facts.derived(_collate_values)
         if isinstance(value, ast.Name | ast.Call)
@@ -104,6 +114,21 @@ def _is_collate(facts: Facts, node: ast.FunctionDef | ast.ClassDef) -> bool:
         return False
     owner = facts.enclosing(node, ast.ClassDef)
     return owner is None or not (isinstance(owner, ast.ClassDef) and is_dataset(facts, owner))
+
+
+def _run_by_loader(root: ast.ClassDef | ast.FunctionDef) -> list[ast.AST]:
+    """All of it; of a batch's own class, `collate_fn=Batch`, what makes one: the rest runs where the batch has arrived."""
+    methods = {each.name: each for each in root.body if isinstance(each, ast.FunctionDef)}
+    if isinstance(root, ast.FunctionDef) or "__call__" in methods:
+        return [root]
+    found: dict[str, ast.AST] = {}
+    asked = [name for name in methods if name in MAKING]
+    while asked:
+        name = asked.pop()
+        if name in methods and name not in found:
+            found[name] = methods[name]
+            asked += [each.attr for each in ast.walk(methods[name]) if isinstance(each, ast.Attribute)]
+    return list(found.values())
 
 
 def _helpers(facts: Facts, root: ast.AST) -> list[ast.AST]:

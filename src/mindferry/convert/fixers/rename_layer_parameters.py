@@ -11,7 +11,19 @@ from ...read.types import MODULE, TENSOR, Type, tuple_of
 from ...read.uses import Use
 from ..dispatch import is_asked_for_shape
 from ..facts import Facts
-from ..plan import LAYER_PARAMETER, AtEnd, Change, Edit, InsertAfter, ReplaceNode, ReplaceSpan, Texts, claim, claim_all
+from ..plan import (
+    LAYER_PARAMETER,
+    AtEnd,
+    Change,
+    Edit,
+    InsertAfter,
+    InsertBefore,
+    ReplaceNode,
+    ReplaceSpan,
+    Texts,
+    claim,
+    claim_all,
+)
 from .counted_batches import COUNTER, is_own_count
 from .data_arrays import is_in_data
 
@@ -143,16 +155,13 @@ def _may_be_part(facts: Facts, node: ast.Attribute, receiver: Type) -> bool:
 
 
 def _ask_for_part(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
-    """Written once the value is: `logits.topk(3)` is asked at run time itself."""
-    owner, number = facts.source.text(node.value), PARTS[node.attr][1]
-
-    def write(texts: Texts) -> Iterator[Edit]:
-        new = f"{texts.name('compat.named_part')}({texts.of(node.value)}, '{node.attr}', {number})"
-        yield ReplaceNode(node, new, helper="compat.named_part")
-        yield facts.record(node, "pair", f"{owner}.{node.attr}", new)
-
+    """Around the value, which others may write anew: `logits.topk(3)` is asked at run time itself."""
+    source, number = facts.source, PARTS[node.attr][1]
+    dot = source.find_token(b".", source.end(node.value), source.end(node))
+    yield InsertBefore(node, lambda texts: f"{texts.name('compat.named_part')}(")
+    yield ReplaceSpan(dot, source.end(node), f", '{node.attr}', {number})")
+    yield facts.record(node, "pair", source.text(node), f"named_part(…, '{node.attr}', {number})")
     yield claim(node)
-    yield AtEnd(write)
 
 
 def _is_flat_weight(facts: Facts, node: ast.Attribute, base: str) -> bool:

@@ -33,6 +33,8 @@ PARTIAL = {
 }
 WHOLE = {"backward", "apply_gradients", "clear_gradients"}
 WHOLE_NETWORK = re.compile(r"\w+\.trainable_params\(\)\Z")
+MAPPINGS = re.compile(r"BatchEncoding|\w+Tokenizer(Fast)?|DataCollator\w*|\w*(Easy|Attr|User|Tensor)Dict|Munch|Box")
+MAPPING_BASES = re.compile(r"dict|(?!Module|Parameter)\w+([dD]ict|Mapping)")
 MARKING = {"in_this_process", "with_tensors", "on_tensors"}
 READING = {"load", "load_state_dict", "any_load_state_dict"}
 SHARING = {"NAdam", "ASGD"}
@@ -112,6 +114,17 @@ def _collates_otherwise(use: ProjectUse, _: Collection[str]) -> bool:
     return is_told or "collate_fn" in use.mentioned | use.assigned
 
 
+def _names_mappings(use: ProjectUse, _: Collection[str]) -> bool:
+    """A wrong guess is a plain dict in place of one of another class."""
+    return any(map(MAPPINGS.fullmatch, use.mentioned)) or any(map(MAPPING_BASES.fullmatch, use.bases))
+
+
+def _holds_objects(use: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether a batch may be an object: the project has classes for that, and says how batches or samples are made."""
+    is_told = _collates_otherwise(use, wanted) or _takes_single_samples(use, wanted) or "to_tensors" in use.calls
+    return is_told and bool(use.records or {"SimpleNamespace", "Namespace"} & use.mentioned)
+
+
 def _saves_objects(use: ProjectUse, wanted: Collection[str]) -> bool:
     """Whether save() is given anything but what state_dict() returns; what it reads back was written by such a save(), or is asked for parts."""
     is_other = not use.saves_state_only or bool(use.saved_states - use.networks)  # an optimizer's, perhaps
@@ -185,6 +198,8 @@ NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "TAKES_SINGLE_SAMPLES": _takes_single_samples,
     "MARKS_DATA": lambda use, wanted: bool(MARKING & set(wanted) or {"stays_in_process", "takes_tensors"} & use.stored),
     "COLLATES_OTHERWISE": _collates_otherwise,
+    "NAMES_MAPPINGS": _names_mappings,
+    "HOLDS_OBJECTS": _holds_objects,
     "NAMES_TUPLES": _mentions("namedtuple", "NamedTuple", "_fields"),
     "SAVES_OBJECTS": _saves_objects,
     "TAKES_FILES": lambda use, wanted: use.takes_files or bool({"save", "load"} & use.values),

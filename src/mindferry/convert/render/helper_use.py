@@ -82,6 +82,8 @@ class ProjectUse:
     assigned: set[str] = field(default_factory=set)  # attributes that are set: `p.requires_grad = False`, setattr(p, …)
     state_owners: set[str] = field(default_factory=set)  # whose state_dict() or load_state_dict() is called, as text
     defined: set[str] = field(default_factory=set)  # functions and methods of the project's
+    bases: set[str] = field(default_factory=set)  # what classes of the project's derive from
+    records: set[str] = field(default_factory=set)  # classes without bases that aren't called: they may be batches
     shown: set[str] = field(default_factory=set)  # the last words of what is printed, formatted or logged
     takes_files: bool = False  # save() or load() may be given an open file
     looks_into_state: bool = False  # what load() returns is more than handed to a network
@@ -146,7 +148,7 @@ def _use_of_text(text: str, module: str) -> ProjectUse:
             use.assigned,
         ):
             each |= words
-        for each in (use.keys, use.defined, use.shown):
+        for each in (use.keys, use.defined, use.shown, use.bases, use.records):
             each |= words
         return use
 
@@ -331,8 +333,19 @@ def _add_names(nodes: Nodes, helpers: set[ast.Attribute], use: ProjectUse) -> No
     use.shown |= {_last_word(node.value) for node in nodes[ast.FormattedValue]}
     use.shown |= {_last_word(each) for word, node in called if word in SHOWN for each in node.args}
     use.mentioned |= {alias.name for node in nodes[ast.ImportFrom] for alias in node.names}
+    use.bases |= {_last_word(base) for node in nodes[ast.ClassDef] for base in node.bases}
+    use.records |= {node.name for node in nodes[ast.ClassDef] if _is_record(node)}
     _add_unset(nodes, use)
     _add_methods(nodes, use)
+
+
+def _is_record(node: ast.ClassDef) -> bool:
+    """A class without bases that is neither called, nor a dataset's, which has lost its own."""
+    methods = {each.name: each.args for each in node.body if isinstance(each, ast.FunctionDef)}
+    has_base = not {_last_word(base) for base in node.bases} <= {"object", "ABC", "Generic", "Protocol"}
+    given = [each.arg for each in methods["__getitem__"].args[1:]] if "__getitem__" in methods else []
+    is_numbered = "__len__" in methods and any(re.search(r"ind|idx|\A[ijkn]\Z|item|num", name) for name in given)
+    return not has_base and not is_numbered and "__call__" not in methods
 
 
 def _is_own_grad(node: ast.Attribute) -> bool:

@@ -1,11 +1,14 @@
 """Samples put together into a batch, with torch's types."""
 
 import collections.abc
+import copy
+import functools
+import sys
 
 import mindspore as ms
 import numpy as np
 
-from .parts import NAMES_TUPLES
+from .parts import HOLDS_OBJECTS, NAMES_MAPPINGS, NAMES_TUPLES
 
 
 def default_collate(batch):
@@ -19,7 +22,8 @@ def collate_arrays(batch):
     if isinstance(first, (str, bytes)):
         return list(batch)
     if isinstance(first, collections.abc.Mapping):
-        return {key: collate_arrays([each[key] for each in batch]) for key in first}
+        parts = {key: collate_arrays([each[key] for each in batch]) for key in first}
+        return like_mapping(first, parts) if NAMES_MAPPINGS else parts
     if NAMES_TUPLES and isinstance(first, tuple) and hasattr(first, "_fields"):
         return type(first)(*(collate_arrays(list(column)) for column in zip(*batch)))
     if isinstance(first, collections.abc.Sequence):
@@ -51,15 +55,44 @@ def to_tensors(value):
             value = value.astype(np.int64)
         # Tensor(value) copies, ten times slower; from_numpy wants an array of its own layout
         return ms.Tensor.from_numpy(np.require(value, requirements="CW")) if value.size else ms.Tensor(value)
-    return map_nested(to_tensors, value)
+    return with_tensors_inside(value, {}) if HOLDS_OBJECTS else map_nested(to_tensors, value)
+
+
+def with_tensors_inside(value, objects):
+    """to_tensors() of a batch that may be an object, or hold some: each is copied once, and `objects` has the copies."""
+    if id(value) in objects:
+        return objects[id(value)]
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "SUO":
+        return to_tensors(value)
+    package = type(value).__module__.partition(".")[0]
+    is_foreign = package in sys.stdlib_module_names and package not in ("types", "argparse")  # these have Namespaces
+    if not (is_foreign or package in ("mindspore", "numpy", "PIL") or callable(value)):
+        slots = [
+            name for each in type(value).__mro__ for name in getattr(each, "__slots__", ()) if hasattr(value, name)
+        ]
+        held = {name: getattr(value, name) for name in (*getattr(value, "__dict__", ()), *slots)}
+        objects[id(value)] = value = copy.copy(value)
+        for name, each in held.items():
+            object.__setattr__(value, name, with_tensors_inside(each, objects))
+    return map_nested(functools.partial(with_tensors_inside, objects=objects), value)
 
 
 def map_nested(function, value):
     """Apply a function to the parts of a dict, tuple or list; anything else stays."""
     if isinstance(value, collections.abc.Mapping):
-        return {key: function(each) for key, each in value.items()}
+        parts = {key: function(each) for key, each in value.items()}
+        return like_mapping(value, parts) if NAMES_MAPPINGS else parts
     if NAMES_TUPLES and isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(function(each) for each in value))
     if isinstance(value, (list, tuple)):
         return type(value)(function(each) for each in value)
     return value
+
+
+def like_mapping(value, parts):
+    """These parts in a mapping of the same class, if it can be changed."""
+    if not isinstance(value, collections.abc.MutableMapping):
+        return parts
+    made = copy.copy(value)
+    made.update(parts)
+    return made

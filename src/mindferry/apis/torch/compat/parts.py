@@ -17,6 +17,8 @@ TAKES_SINGLE_SAMPLES = True  # batch_size=None
 MARKS_DATA = True  # datasets, transforms or collating functions that compute with Tensors
 COLLATES_OTHERWISE = True  # a loader is told how to make a batch of its samples
 NAMES_TUPLES = True  # samples that are named tuples
+NAMES_MAPPINGS = True  # samples or batches that are a dict of another class
+HOLDS_OBJECTS = True  # batches that are objects of the project's own
 ADDS_DATASETS = True  # a dataset plus another
 SUBSCRIPTS_CLASSES = True  # Dataset[int] as an annotation or a base
 TAKES_GENERATORS = True  # random numbers of a generator with a seed of its own

@@ -7,9 +7,9 @@ import math
 import mindspore as ms
 import numpy as np
 
-from .data_collate import collate_arrays, to_tensors
+from .data_collate import collate_arrays, like_mapping, to_tensors
 from .data_samplers import random_numbers
-from .parts import COLLATES_OTHERWISE, NAMES_TUPLES
+from .parts import COLLATES_OTHERWISE, NAMES_MAPPINGS, NAMES_TUPLES
 
 
 class ShortDataLoader:
@@ -64,7 +64,8 @@ def stack_samples(samples):
     if isinstance(first, (str, bytes)):
         return list(samples)
     if isinstance(first, collections.abc.Mapping):
-        return {key: stack_samples([each[key] for each in samples]) for key in first}
+        parts = {key: stack_samples([each[key] for each in samples]) for key in first}
+        return like_mapping(first, parts) if NAMES_MAPPINGS else parts
     if NAMES_TUPLES and isinstance(first, tuple) and hasattr(first, "_fields"):
         return type(first)(*(stack_samples(column) for column in zip(*samples)))
     if isinstance(first, collections.abc.Sequence):

@@ -67,9 +67,9 @@ class SeenClass:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An argument: an array by its name, a plain value by its text, or a container of such."""
+    """An argument: an array by its name, a plain value by its text, or a container of such; an object by its class, `module:name`."""
 
-    kind: str  # array, plain, list, tuple, dict, other
+    kind: str  # array, plain, list, tuple, dict, object, other
     text: str = ""
     items: tuple[Value, ...] = ()
     keys: tuple[str, ...] = ()

@@ -48,6 +48,17 @@ def sharded(rank=0, world_size=1, shuffle=True):
     return DataLoader(Samples(), batch_size=4, sampler=DistributedSampler(Samples(), world_size, rank, shuffle=shuffle))
 
 
+class Batch:
+    def __init__(self, rows):
+        self.image = torch.stack([row["image"] for row in rows])
+        self.boxes = [np.zeros((row["label"] % 3, 4)) for row in rows]
+        self.kind, self.weight, self.source = "pad", None, object()
+
+
+def objects():
+    return DataLoader(Samples(), batch_size=4, collate_fn=Batch)
+
+
 def broken(workers=0):
     return DataLoader(Samples(13), batch_size=4, num_workers=workers)
 """
@@ -93,6 +104,17 @@ def test_all_loaders_of_a_function_are_compared_in_the_same_order(projects: tupl
     ]
     assert [each["is_random"] for each in found["pipelines"]] == [True, False, True]
     assert all(each["places"] == ["image: equal", "label: equal"] for each in found["pipelines"])
+
+
+def test_batches_that_are_objects_are_compared_by_what_they_hold(projects: tuple[Path, Path]) -> None:
+    result = run(projects[1], "--data", "data:objects", "--json")
+    (found,) = json.loads(result.output)["pipelines"]
+    assert result.exit_code == 0, result.output
+    assert {"image: equal", "boxes/1: equal", "kind: equal", "weight: equal", "source: equal"} <= set(found["places"])
+    text = (projects[1] / "data.py").read_text()
+    (projects[1] / "data.py").write_text(text.replace('"pad", None', '"pad", 0.5'))
+    result = run(projects[1], "--data", "data:objects")
+    assert result.exit_code == 1 and "weight" in result.output
 
 
 def test_shards_are_complete_and_a_wrong_one_is_named(projects: tuple[Path, Path]) -> None:
@@ -171,6 +193,16 @@ def run_of(epochs: list[list[list[float]]], kind: str = "float32") -> Run:
         for number, batch in enumerate(found)
     }
     return Run("", tuple(len(found) for found in epochs), len(epochs[0]), batches)
+
+
+def test_what_only_later_batches_hold_is_compared_too() -> None:
+    def run_with(extra: float) -> Run:
+        first, second = {"x": np.ones(3)}, {"x": np.ones(3), "boxes/0": np.array([extra])}
+        return Run("", (2,), 2, {(0, 0): first, (0, 1): second})
+
+    assert compare_runs(run_with(0.5), run_with(0.5), 1e-6).places == ("x: equal", "boxes/0: equal")
+    (found,) = compare_runs(run_with(0.5), run_with(0.7), 1e-6).differences
+    assert found.what == "values" and found.where == "epoch 1, batch 2, boxes/0"
 
 
 def drawn(seed: int, shift: float = 0.0, scale: float = 1.0) -> Run:

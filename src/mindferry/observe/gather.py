@@ -193,6 +193,9 @@ def _value(body: list[Any], prefix: str) -> Value:
         return Value(kind, f"{prefix}.npz:{held}")
     if kind == "dict":
         return Value(kind, "", tuple(_value(each, prefix) for each in held.values()), tuple(held))
+    if kind == "object":
+        own, parts = held
+        return Value(kind, own, tuple(_value(each, prefix) for each in parts.values()), tuple(parts))
     if kind in ("list", "tuple"):
         return Value(kind, "", tuple(_value(each, prefix) for each in held))
     return Value(kind, str(held))

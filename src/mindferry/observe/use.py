@@ -274,9 +274,11 @@ def _leaves(way: str, value: Value) -> Iterator[tuple[str, Value]]:
             Value("plain", {"list": "[]", "tuple": "()"}.get(value.kind, "{}")),
         )
     for index, item in enumerate(value.items):
-        if value.keys and "'" in value.keys[index]:  # keys stand in quotes
+        if value.keys and "'" in value.keys[index].removeprefix("['").removesuffix("']"):  # keys stand in quotes
             item = Value("other")
-        step = {"list": f"[{index}]", "tuple": f"({index})"}.get(value.kind) or f"{{'{value.keys[index]}'}}"
+        key = value.keys[index] if value.keys else ""
+        steps = {"list": f"[{index}]", "tuple": f"({index})", "object": f"{{{value.text}{key}}}"}
+        step = steps.get(value.kind) or f"{{'{key}'}}"
         yield from _leaves(f"{way}{step}", item)
 
 

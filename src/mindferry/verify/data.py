@@ -96,19 +96,12 @@ class Run:
 
     @property
     def places(self) -> list[str]:
-        return list(next(iter(self.batches.values()), {}))
+        """Not every batch has all of them: the last one may be shorter, and a list of boxes with it."""
+        return list(dict.fromkeys(place for batch in self.batches.values() for place in batch))
 
     def samples(self, places: list[str]) -> list[bytes]:
         """The rows of the first epoch, as bytes."""
-        import numpy as np
-
-        rows: list[bytes] = []
-        for batch in (batch for (epoch, _), batch in self.batches.items() if epoch == 0):
-            arrays = [np.atleast_1d(batch[place]) for place in places]
-            rows += [
-                b"|".join(np.ascontiguousarray(each[row]).tobytes() for each in arrays) for row in range(len(arrays[0]))
-            ]
-        return rows
+        return [row for (epoch, _), batch in self.batches.items() if epoch == 0 for row in _samples(batch, places)]
 
 
 def compare_pipelines(
@@ -333,9 +326,10 @@ def compare_runs(theirs: Run, ours: Run, tolerance: float, again: Run | None = N
     kinds: dict[str, str] = {}
     if not any(each.what in ("places", "type", "shape") for each in found):
         for place in theirs.places:
-            alike_keys = [key for key in shared if _has_one_shape(place, key, theirs, ours)]
+            holding = [key for key in shared if place in theirs.batches[key]]
+            alike_keys = [key for key in holding if _has_one_shape(place, key, theirs, ours)]
             differences, distance = _compare_values(place, alike_keys, theirs, ours, tolerance)
-            if len(alike_keys) < len(shared):
+            if len(alike_keys) < len(holding):
                 differences = [PipelineDifference(place, "shape", "drawn at random")]
             told = "equal"
             others = _at(place, again, theirs) if again is not None else None
@@ -381,9 +375,9 @@ def _torn_samples(
         return []
     one, other = Counter[bytes](), Counter[bytes]()
     for key in keys:
-        expected = {place: theirs.batches[key][place] for place in steady}
+        expected = {place: theirs.batches[key][place] for place in steady if place in theirs.batches[key]}
         # what is equal within the tolerance is not equal byte by byte
-        actual = {place: expected[place] if kinds[place] == "equal" else ours.batches[key][place] for place in steady}
+        actual = {place: expected[place] if kinds[place] == "equal" else ours.batches[key][place] for place in expected}
         one.update(_samples(expected, steady))
         other.update(_samples(actual, steady))
     if one == other:
@@ -492,7 +486,9 @@ def _share_samples(theirs: Run, ours: Run) -> bool:
 
 
 def _samples(batch: Batch, places: list[str]) -> list[bytes]:
+    """Row for row of what has a row for each sample, as what stands in the first of the places has."""
     import numpy as np
 
-    rows = zip(*(np.atleast_1d(batch[place]) for place in places), strict=False)
-    return [b"".join(np.ascontiguousarray(part).tobytes() for part in row) for row in rows]
+    found = [np.atleast_1d(batch[place]) for place in places if place in batch]
+    rows = zip(*(each for each in found if len(each) == len(found[0])), strict=True)
+    return [b"|".join(np.ascontiguousarray(part).tobytes() for part in row) for row in rows]

@@ -1,7 +1,8 @@
 """Inputs inside of a list, a tuple or a dictionary: each is named by the way to it, and they are put together for the call.
 
 `state(0)` is the first of a tuple, `layers[2]` the third of a list, `batch{'x'}` one of a dictionary;
-`*1(0)` lies in the second positional argument.
+`*1(0)` lies in the second positional argument. `batch{pkg.data:Batch.x}` is an attribute of an object of the project's class,
+`batch{pkg.data:Bag['x']}` an item of one that is a dictionary too.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-NESTED = re.compile(r"(\*\d+|\w+)((?:\[\d+\]|\(\d+\)|\{'[^']*'\})+)")
-_STEP = re.compile(r"\[\d+\]|\(\d+\)|\{'[^']*'\}")
+_OBJECT = re.compile(r"\{([\w.]+:\w+)(?:\.(\w+)|\['([^']*)'\])\}")
+_STEP = re.compile(r"\[\d+\]|\(\d+\)|\{'[^']*'\}|\{[\w.]+:\w+(?:\.\w+|\['[^']*'\])\}")
+NESTED = re.compile(rf"(\*\d+|\w+)((?:{_STEP.pattern})+)")
 
 
 class _Container(dict[str, Any]):
@@ -58,8 +60,28 @@ def _shape(value: Any) -> Any:
 def _built(held: Any) -> Any:
     if not isinstance(held, _Container):
         return held
-    kind = next(iter(held))[0]
+    first = next(iter(held))
+    if (match := _OBJECT.fullmatch(first)) is not None:
+        return _object(match[1], held)
+    kind = first[0]
     if kind == "{":
         return {step[2:-2]: _built(value) for step, value in held.items()}
     items = [_built(value) for value in held.values()]
     return tuple(items) if kind == "(" else items
+
+
+def _object(kind: str, held: _Container) -> Any:
+    """One of the project's own class, made without its `__init__`."""
+    from .named import find
+
+    ways = [(match, value) for step, value in held.items() if (match := _OBJECT.fullmatch(step)) is not None]
+    attributes = {match[2]: _built(value) for match, value in ways if match[2] is not None}
+    made_by = find(kind)
+    if issubclass(made_by, tuple):
+        return made_by(**attributes)
+    made = made_by.__new__(made_by)
+    for name, value in attributes.items():
+        object.__setattr__(made, name, value)
+    if isinstance(made, dict):
+        made.update({match[3]: _built(value) for match, value in ways if match[3] is not None})
+    return made

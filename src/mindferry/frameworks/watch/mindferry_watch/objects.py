@@ -23,6 +23,7 @@ WAYS = 4  # of calling a network, one call of each besides
 LARGEST = 32 * 2**20  # bytes of arrays kept for a call or a batch
 LARGEST_STATE = 2 * 2**30
 BASE = "Optimizer"  # Keras makes one of the base class itself, to compare with when it saves a network
+DEEPEST = 8  # objects in objects that are looked into
 FRAMES = 6  # functions that may have made a network
 
 
@@ -190,8 +191,36 @@ class Objects:
         named = {name: self._input(each, f"{prefix}-{name}", room) for name, each in kwargs.items()}
         entry["inputs"].append({"args": kept, "kwargs": named, "training": is_training})
 
-    def _input(self, value: Any, name: str, room: list[int]) -> list[Any]:
-        return self._value(value, name, room) if _is_plainly_held(value) else ["other", public_name(type(value))]
+    def _input(self, value: Any, name: str, room: list[int], depth: int = 0) -> list[Any]:
+        """As `_value`, but containers are Python's own; ["object", [its class as `module:name`, its parts by the way to each]]."""
+        if self.is_tensor(value) or literal(value) is not None:
+            return self._value(value, name, room)
+        if depth < DEEPEST and type(value) in (list, tuple):
+            return [
+                type(value).__name__,
+                [self._input(each, f"{name}-{number}", room, depth + 1) for number, each in enumerate(value)],
+            ]
+        kind, parts = "dict", dict(value) if _is_plain_mapping(value) else {}
+        own = self._importable(type(value)) if not parts else ""
+        if own:
+            kind, parts = "object", parts_of(value)
+        if not parts or depth >= DEEPEST:
+            return ["other", public_name(type(value))]
+        kept = {
+            key: self._input(each, f"{name}-{number}", room, depth + 1)
+            for number, (key, each) in enumerate(parts.items())
+        }
+        return [kind, kept if kind == "dict" else [own, kept]]
+
+    def _importable(self, kind: type) -> str:
+        """`pkg.data:Batch` of a class at the top of one of the project's files; "" of any other."""
+        path = os.path.realpath(str(getattr(sys.modules.get(kind.__module__), "__file__", None) or ""))
+        if not self.session.is_own(path) or not path.endswith(".py") or "." in kind.__qualname__:
+            return ""
+        if kind.__module__ == "__main__" and "__main__" not in _text_of(path):
+            return ""  # to import it would be to run it
+        module = self.session.relative(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        return f"{module}:{kind.__qualname__}"
 
     def _value(self, value: Any, name: str, room: list[int]) -> list[Any]:
         """["array", its name], ["plain", its repr], ["list" or "tuple" or "dict", its parts], ["other", its class]."""
@@ -354,14 +383,26 @@ def _rest(frame: FrameType) -> dict[str, Any]:
     return dict(frame.f_locals.get(GIVEN, {}).get(name, frame.f_locals.get(name)) or {})
 
 
-def _is_plainly_held(value: Any) -> bool:
-    """Whether its containers are Python's own: another kind may have attributes, or read its items otherwise."""
+def _is_plain_mapping(value: Any) -> bool:
+    """Whether it is a dictionary of Python's own: another kind may have attributes, or read its items otherwise."""
+    is_own = isinstance(value, dict) and type(value).__module__ in ("builtins", "collections")
+    return is_own and all(isinstance(key, str) for key in value)
+
+
+def parts_of(value: Any) -> dict[str, Any]:
+    """What an object holds: `.x` is an attribute of it, `['x']` an item."""
+    if isinstance(value, tuple):
+        return {f".{name}": each for name, each in zip(getattr(value, "_fields", ()), value, strict=False)}
+    slots = [name for each in type(value).__mro__ for name in getattr(each, "__slots__", ()) if hasattr(value, name)]
+    parts = {f".{name}": getattr(value, name) for name in (*getattr(value, "__dict__", ()), *slots)}
     if isinstance(value, dict):
-        is_own = type(value).__module__ in ("builtins", "collections") and all(isinstance(key, str) for key in value)
-        return is_own and all(map(_is_plainly_held, value.values()))
-    if isinstance(value, list | tuple):
-        return type(value) in (list, tuple) and all(map(_is_plainly_held, value))
-    return True
+        parts |= {f"['{key}']": each for key, each in value.items()}
+    return parts
+
+
+def _text_of(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
 
 
 def _way(args: Any, kwargs: Any) -> str:

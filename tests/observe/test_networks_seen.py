@@ -10,7 +10,7 @@ import pytest
 
 from mindferry.artifacts import Comparison, Coverage, Difference, Gap, Outcome
 from mindferry.observation import Input, Maker, Network, Observation, load_observation
-from mindferry.observe.use import Comparable, is_factory
+from mindferry.observe.use import Comparable, comparables, is_factory
 from mindferry.observe.verified import joined
 
 NET = """import torch
@@ -98,6 +98,50 @@ def test_arguments_are_those_of_the_call_whatever_the_function_does_with_them(se
 def test_a_part_that_is_called_alone_is_no_network_of_its_own_and_what_nobody_calls_is_told(seen: Observation) -> None:
     assert [network.name for network in seen.networks] == ["net.Net"]
     assert seen.uncalled == ("net.Net: it was made and never called",)
+
+
+CACHED = """import sys
+
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x, past=None):
+        return self.fc(x) if past is None else self.fc(torch.cat([past, x]))
+
+
+if __name__ == "__main__":
+    net, x = Net(), torch.randn(2, 3)
+    net(x)
+    if sys.argv[1:] == ["sample"]:
+        net(x, net(x))
+"""
+
+
+def test_a_way_of_calling_that_only_a_later_command_has_is_compared(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "go.py").write_text(CACHED)
+    words = [
+        sys.executable,
+        "-m",
+        "mindferry",
+        "observe",
+        "project",
+        "-o",
+        "o",
+        "--",
+        "python go.py && python go.py sample",
+    ]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    found, missing = comparables(load_observation(tmp_path / "o"), tmp_path / "o", tmp_path / "arrays")
+    assert not missing and [(each.model, len(each.inputs)) for each in found] == [("go:Net()", 1), ("go:Net()", 2)]
+    assert found[0].weights != found[1].weights and all(Path(each.weights).is_file() for each in found)
 
 
 def compared(outcome: Outcome, *gaps: Gap) -> Comparison:

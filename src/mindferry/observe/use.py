@@ -109,25 +109,31 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
     """(networks that can be compared, why others can't); arrays and weights are laid out in `folder`."""
     found: list[Comparable] = []
     missing: list[str] = []
+    seen: set[tuple[str, str]] = set()
     root = Path(observation.project)
     for number, network in enumerate(observation.networks):
         makers = [each for each in network.makers if is_factory(each, root)]
         if not makers:
             missing.append(f"{network.name}: {_why_not(network, root)}")
             continue
-        first, *others = _ways(network) or [()]
-        inputs = _inputs(first, archive, folder / str(number))
-        if inputs is None:
-            missing.append(f"{network.name}: its inputs are not plain arrays")
-            continue
-        weights = str(extract_part(archive, network.state, folder / str(number))) if network.state else ""
         spec, *around = (f"{_module(maker)}:{maker.text}" for maker in makers)
-        if spec not in {each.model for each in found}:
-            found.append(Comparable(network, spec, inputs, weights, tuple(around)))
-            for index, way in enumerate(others):
-                also = _inputs(way, archive, folder / str(number) / str(index))
-                found += [Comparable(network, spec, also, weights, tuple(around))] if also is not None else []
+        weights = ""
+        for index, (way, calls) in enumerate(_ways(network).items()):
+            if (spec, way) in seen:  # made again, by a later command perhaps, and called as before
+                continue
+            inputs = _inputs(calls, archive, folder / str(number) / str(index))
+            if inputs is None and not index:
+                missing.append(f"{network.name}: its inputs are not plain arrays")
+                break
+            if inputs is not None:
+                seen.add((spec, way))
+                weights = weights or _weights(network, archive, folder / str(number))
+                found.append(Comparable(network, spec, inputs, weights, tuple(around)))
     return found, missing
+
+
+def _weights(network: Network, archive: Path, folder: Path) -> str:
+    return str(extract_part(archive, network.state, folder)) if network.state else ""
 
 
 def _why_not(network: Network, root: Path) -> str:
@@ -229,14 +235,14 @@ def _module(maker: Maker) -> str:
     return maker.module if maker.module.replace(".", "/") == maker.file.removesuffix(".py") else dotted
 
 
-def _ways(network: Network) -> list[tuple[Input, ...]]:
+def _ways(network: Network) -> dict[str, tuple[Input, ...]]:
     """The calls that were kept, by how the network was called: with a flag and without, with a state and before there is one."""
     found: dict[str, list[Input]] = {}
     for call in network.inputs:
         given = [*enumerate(call.positional), *sorted(call.named.items())]
         way = repr([(name, value.text if value.text in SWITCHES else "") for name, value in given])
         found.setdefault(way, []).append(call)
-    return [tuple(calls) for calls in found.values()]
+    return {way: tuple(calls) for way, calls in found.items()} or {"": ()}
 
 
 def _inputs(calls: Sequence[Input], archive: Path, folder: Path) -> tuple[str, ...] | None:

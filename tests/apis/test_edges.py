@@ -64,6 +64,12 @@ EXPRESSIONS = (
     "x[torch.tensor([-1, 3, -8])] * torch.arange(1, 4)",
     "torch.linalg.vector_norm(x.view(4, 2), -1, dim=1)",
     "torch.as_strided_scatter(x, x[:4].detach().view(2, 2), (2, 2), (1, 3), 1) * torch.arange(8)",
+    "F.mish(x * 40)",
+    "nn.Mish()(x * 40)",
+    "torch.remainder(x * 37, 3.7)",
+    "x.fmod(3.7) * torch.fmod(x * 37, torch.tensor([3.7] * 8))",
+    "F.cosine_similarity(x.view(4, 2) * 1e25, x.detach().flip(0).view(4, 2) * 1e25 + 1, dim=1) * 1e3",
+    "F.cosine_similarity(x.view(4, 1, 2), x.detach().view(1, 4, 2), dim=-1)",
 )
 
 

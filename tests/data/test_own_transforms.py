@@ -174,3 +174,94 @@ def test_what_a_data_set_gets_to_change_its_samples_gets_tensors_whatever_it_is_
         for (shape, values), (wanted, expected) in zip(one, other, strict=True):
             assert shape == wanted
             np.testing.assert_allclose(values, expected, rtol=1e-6)
+
+
+CROPS = """import random
+
+import torch
+import torch.nn.functional as F
+
+from jitter import jitter
+
+
+def brightened(x, by):
+    return x.clamp(0, 2) * by
+
+
+class TwoCrops:
+    def __init__(self, size):
+        self.size = size
+
+    def one(self, x):
+        padded = F.pad(x[None], (2, 2), mode="reflect")[0]
+        return brightened(padded[:, 1:1 + self.size], 2.0)
+
+    def __call__(self, x):
+        return self.one(x), x.flip(-1)
+
+
+class Mixer:
+    def mix(self, x, y):
+        return torch.lerp(x, y, 0.25)
+
+    def __call__(self, x):
+        return jitter(x)
+
+
+def one_hot(label):
+    return F.one_hot(torch.arange(4), 4)[label].float()
+"""
+JITTER = """import torch
+
+
+def jitter(x):
+    return x.roll(1, 0) - x.mean()
+"""
+CALLED = """import json
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+import crops
+from crops import Mixer, TwoCrops
+
+
+class Rows(Dataset):
+    def __init__(self, change=None):
+        self.x = np.linspace(-1, 3, 60, dtype=np.float32).reshape(4, 3, 5)
+        self.change = change
+        self.mixer = Mixer()
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, index):
+        x = torch.from_numpy(self.x[index])
+        a, b = self.change(x)
+        return {"a": a, "b": self.mixer.mix(a[:, :5], b), "c": self.mixer(x), "d": crops.one_hot(index)}
+
+
+print(json.dumps([
+    {key: [list(part.shape), part.reshape(-1).tolist()] for key, part in batch.items()}
+    for batch in DataLoader(Rows(TwoCrops(5)), batch_size=2)
+]))
+"""
+
+
+def test_what_a_data_set_calls_gets_tensors_however_far_it_is_from_where_they_are_computed_with(tmp_path: Path) -> None:
+    """A transform's own methods, the functions of its file and of others, and methods of an object that the data set made."""
+    (tmp_path / "project").mkdir()
+    for name, text in {"crops": CROPS, "jitter": JITTER, "script": CALLED}.items():
+        (tmp_path / f"project/{name}.py").write_text(text)
+    record = convert_project(tmp_path / "project", tmp_path / "out")
+    assert not [each for file in record.files for each in file.findings if each.severity == "error"]
+    found = []
+    for folder in ("project", "out"):
+        done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path / folder, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-2000:]
+        found.append(json.loads(done.stdout.splitlines()[-1]))
+    for theirs, ours in zip(*found, strict=True):
+        for key, (shape, values) in theirs.items():
+            assert ours[key][0] == shape
+            np.testing.assert_allclose(ours[key][1], values, rtol=1e-5, atol=1e-6)

@@ -35,15 +35,12 @@ def functions_named(node: ast.expr) -> Iterator[str]:
             yield from functions_named(orelse)
 
 
-def note_handed_over(call: ast.Call, function: Type, symbols: Symbols) -> None:
+def note_handed_over(call: ast.Call, function: Type, owner: str, symbols: Symbols) -> None:
     """What makes batches, and what changes samples: code that data workers run, whatever it is called."""
+    _note_called_by_data(function, owner, symbols)
     if not call.args and not call.keywords:
         return
-    is_data_set = (
-        function.kind in ("ref", "value")
-        and not symbols.framework.is_own(function.qual)
-        and symbols.role(function.qual) is Role.DATASET
-    )
+    is_data_set = function.kind in ("ref", "value") and _is_data_set(function.qual, symbols)
     for keyword in call.keywords:
         if keyword.arg == "collate_fn":
             symbols.collates.update(functions_named(keyword.value))
@@ -51,6 +48,29 @@ def note_handed_over(call: ast.Call, function: Type, symbols: Symbols) -> None:
             symbols.transforms.update(functions_named(keyword.value))
     for given in call.args if is_data_set else ():
         symbols.transforms.update(functions_named(given))
+
+
+def _note_called_by_data(function: Type, owner: str, symbols: Symbols) -> None:
+    """A function, class or method of the project's that a data set calls, or what changes its samples: `Class.method`."""
+    home, _, name = function.qual.rpartition(".")
+    if (
+        not owner
+        or not home
+        or not (symbols.role(owner) is Role.DATASET or owner.rpartition(".")[2] in symbols.transforms)
+    ):
+        return
+    if function.kind == "method" and home != owner and home in symbols.classes and not _is_data_set(home, symbols):
+        symbols.transforms.add(f"{home.rpartition('.')[2]}.{name}")
+    elif (
+        function.kind in ("ref", "value")
+        and symbols.is_local(function.qual)
+        and not _is_data_set(function.qual, symbols)
+    ):
+        symbols.transforms.add(name)
+
+
+def _is_data_set(qual: str, symbols: Symbols) -> bool:
+    return not symbols.framework.is_own(qual) and symbols.role(qual) is Role.DATASET
 
 
 def collate_slots(function: ast.FunctionDef, qual: str) -> Iterator[Slot]:

@@ -13,6 +13,7 @@ from ...read.uses import Use
 from ..dispatch import OF_ARRAYS, SHARED
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
+from .data_arrays import data_zones
 from .data_loaders import value_of
 
 AFTER = ("data_arrays", "format_tensors", "in_place")
@@ -54,14 +55,19 @@ def _given_to_dataset(facts: Facts, call: ast.Call) -> Iterator[ast.expr]:
 
 
 def _handed_over(facts: Facts) -> Iterator[ast.FunctionDef]:
-    """Functions, and `__call__` of classes, that a data set of the project gets to change its samples."""
+    """Functions, and methods of classes, that a data set of the project gets to change its samples, or calls."""
     names = facts.reading.symbols.transforms
+    in_data = {part for zone in facts.derived(data_zones) for part in zone}
     for node in facts.source.tree.body:
+        if node in in_data:
+            continue
         if isinstance(node, ast.FunctionDef) and node.name in names and _computes(facts, node):
             yield node
-        elif isinstance(node, ast.ClassDef) and node.name in names and not _is_network(facts, node):
+        elif isinstance(node, ast.ClassDef) and not _is_network(facts, node):
+            wanted = {"__call__"} if node.name in names else set()
+            wanted |= {each.partition(".")[2] for each in names if each.startswith(f"{node.name}.")}
             methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
-            yield from (each for each in methods if each.name == "__call__" and _computes(facts, each))
+            yield from (each for each in methods if each.name in wanted and _computes(facts, each))
 
 
 def _is_network(facts: Facts, node: ast.ClassDef) -> bool:
@@ -69,14 +75,35 @@ def _is_network(facts: Facts, node: ast.ClassDef) -> bool:
 
 
 def _computes(facts: Facts, function: ast.AST) -> bool:
-    """Whether it takes tensors: it calls torch's functions and methods, and makes no tensor of what it is given."""
-    calls = [each for each in facts.source.walk(function) if isinstance(each, ast.Call)]
+    """Whether it takes tensors: it, or what it calls here, calls torch's, and makes no tensor of what it is given."""
+    reached = [each for body in _with_callees(facts, function) for each in facts.source.walk(body)]
+    calls = [each for each in reached if isinstance(each, ast.Call)]
     apis = [facts.api(each.func) for each in calls]
     if any(api.rpartition(".")[2] in MAKERS or facts.uses.has(Use.VISION, api) for api in apis):
         return False
     return any(api.startswith(f"{facts.framework.name}.") for api in apis) or any(
         _is_tensors_own(each.func) for each in calls
     )
+
+
+def _with_callees(facts: Facts, function: ast.AST) -> list[ast.AST]:
+    """The function, with the methods of its class and the functions of the file that it comes to."""
+    around = facts.enclosing(function, ast.ClassDef)
+    methods = {each.name: each for each in getattr(around, "body", ()) if isinstance(each, ast.FunctionDef)}
+    functions = {each.name: each for each in facts.source.tree.body if isinstance(each, ast.FunctionDef)}
+    found = [function]
+    for body in found:  # it grows
+        for each in facts.source.walk(body):
+            match each:
+                case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                    called = methods.get(name)
+                case ast.Name(id=name):
+                    called = functions.get(name)
+                case _:
+                    continue
+            if called is not None and called not in found:
+                found.append(called)
+    return found
 
 
 def _is_tensors_own(function: ast.expr) -> bool:

@@ -141,9 +141,11 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-08):
     """torch.nn.functional.cosine_similarity."""
-    product_ = sum_over(x1 * x2, dim)
-    sizes_ = [ops.clamp(norm_over(each, 2, dim), min=eps) for each in (x1 + 0 * x2, x2 + 0 * x1)]
-    return product_ / (sizes_[0] * sizes_[1])
+    if x1.shape != x2.shape:
+        x1, x2 = x1 + ops.zeros_like(x2), x2 + ops.zeros_like(x1)
+    # each by its own norm: the product of both may be too large a number
+    one_, other_ = (each / ops.clamp(norm_over(each, 2, dim, True), min=eps) for each in (x1, x2))
+    return sum_over(one_ * other_, dim)
 
 
 def pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False):
@@ -280,8 +282,10 @@ def silu(input, inplace=False):
 
 
 def mish(input, inplace=False):
-    """torch.nn.functional.mish."""
-    return ops.mish(input)
+    """torch.nn.functional.mish; on CPU MindSpore's is NaN from 44 on, and the gradient of mindspore.nn.Mish is off by 1e-3."""
+    power = ops.exp(ops.minimum(input, ops.full_like(input, 20)))
+    ratio = power * (power + 2)  # tanh(log(1 + exp(x))), without MindSpore's tanh, which is flat beyond 5 on CPU
+    return input * ratio / (ratio + 2)
 
 
 def hardswish(input, inplace=False):

@@ -11,6 +11,7 @@ from .functional_norm import (
     log1p_exp,
     log_softmax,
     logsigmoid,
+    mish,
     plain_softmax,
     relu6,
     selu,
@@ -45,15 +46,13 @@ class SiLU(nn.SiLU):
 
 
 class Mish(nn.Cell):
-    """torch.nn.Mish; the gradient of mindspore.nn.Mish is off by 1e-3 on CPU."""
+    """torch.nn.Mish."""
 
     def __init__(self, inplace=False):
         super().__init__()
 
     def construct(self, input):
-        power = ops.exp(ops.minimum(input, ops.full_like(input, 20)))
-        ratio = power * (power + 2)  # tanh(log(1 + exp(x))), without MindSpore's tanh, which is flat beyond 5 on CPU
-        return input * ratio / (ratio + 2)
+        return mish(input)
 
 
 class Hardswish(nn.HSwish):

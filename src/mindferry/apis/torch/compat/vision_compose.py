@@ -75,16 +75,22 @@ class Lambda:
 
 
 def on_tensors(transform):
-    """A transform that computes with Tensors, between others that hand arrays on: it gets Tensors, and gives arrays."""
+    """A transform that computes with Tensors, between others that hand arrays on: for arrays it gets Tensors, and gives arrays."""
 
     @functools.wraps(transform, ("__module__", "__name__", "__doc__"), ())
     def apply(*inputs, **named):
         made = transform(*as_tensors(inputs), **as_tensors(named))
-        has_tensors = any(isinstance(each, ms.Tensor) for each in (*inputs, *named.values()))
-        return made if has_tensors else as_arrays(made)
+        given = (*inputs, named)
+        return as_arrays(made) if holds(np.ndarray, given) and not holds(ms.Tensor, given) else made
 
     apply.stays_in_process = True  # worker processes must not run its operators
     return apply
+
+
+def holds(kind, value):
+    """Whether it is one, or has one in lists, tuples and dictionaries."""
+    parts = value.values() if isinstance(value, dict) else value if type(value) in (list, tuple) else ()
+    return isinstance(value, kind) or any(holds(kind, each) for each in parts)
 
 
 def as_tensors(value):

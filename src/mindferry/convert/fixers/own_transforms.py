@@ -82,7 +82,7 @@ def _computes(facts: Facts, function: ast.AST) -> bool:
     if any(api.rpartition(".")[2] in MAKERS or facts.uses.has(Use.VISION, api) for api in apis):
         return False
     return any(api.startswith(f"{facts.framework.name}.") for api in apis) or any(
-        _is_tensors_own(each.func) for each in calls
+        _is_tensors_own(facts, each.func) for each in calls
     )
 
 
@@ -106,9 +106,9 @@ def _with_callees(facts: Facts, function: ast.AST) -> list[ast.AST]:
     return found
 
 
-def _is_tensors_own(function: ast.expr) -> bool:
-    """`x.clamp(0, 1)`: a method that arrays don't have."""
-    if not isinstance(function, ast.Attribute):
+def _is_tensors_own(facts: Facts, function: ast.expr) -> bool:
+    """`x.clamp(0, 1)`: a method that arrays don't have, of what may be a tensor."""
+    if not isinstance(function, ast.Attribute) or facts.reading.type(function.value).kind not in ("tensor", "unknown"):
         return False
     found = member("Tensor", function.attr)
     return found is not None and found.is_method and function.attr not in OF_ARRAYS and function.attr not in SHARED

@@ -44,7 +44,7 @@ def _is_given_to_plain_function(reading: Reading, name: ast.Name) -> bool:
 def _appended(reading: Reading, name: ast.Name) -> Iterator[ast.expr]:
     """What the function around appends to the list."""
     parents, function = reading.source.parents, function_around(reading, name)
-    for each in reading.source.named.get(name.id, ()):
+    for each in reading.source.named_within(name.id, function or reading.source.tree):
         match parents.get(parents.get(each, each)):
             case ast.Call(func=ast.Attribute(value=owner, attr="append"), args=[part]) if owner is each:
                 if function_around(reading, each) is function:
@@ -68,20 +68,26 @@ def _written_type(reading: Reading, node: ast.expr, known: frozenset[str] = froz
         case ast.Call(keywords=keywords):
             return next((ast.unparse(each.value) for each in keywords if each.arg == "dtype"), "")
         case ast.Name(id=name) if name not in known:
-            values = [*islice(assigned_values(reading, node), 2), *islice(_assigned_beside_others(reading, name), 2)]
+            values = [
+                *islice(assigned_values(reading, node), 2),
+                *reading.once(_assigned_beside_others).get(name, ())[:2],
+            ]
             return _written_type(reading, values[0], known | {name}) if len(values) == 1 else ""
     return ""
 
 
-def _assigned_beside_others(reading: Reading, name: str) -> Iterator[ast.expr]:
-    """`a, b = torch.ones(3), torch.arange(3)`: what b gets; the whole value where that is no list of as many."""
+def _assigned_beside_others(reading: Reading) -> dict[str, list[ast.expr]]:
+    """By name, as `b` of `a, b = torch.ones(3), torch.arange(3)`: what it gets, or the whole value where that is no list of as many."""
+    found: dict[str, list[ast.expr]] = {}
     for each in reading.source.of(ast.Assign):
         for target in each.targets:
             if isinstance(target, ast.Tuple | ast.List):
-                names = [part.id if isinstance(part, ast.Name) else "" for part in target.elts]
-                is_paired = isinstance(each.value, ast.Tuple | ast.List) and len(each.value.elts) == len(names)
-                values = each.value.elts if is_paired else [each.value] * len(names)  # type: ignore[attr-defined]
-                yield from (value for part, value in zip(names, values, strict=True) if part == name)
+                is_paired = isinstance(each.value, ast.Tuple | ast.List) and len(each.value.elts) == len(target.elts)
+                values = each.value.elts if is_paired else [each.value] * len(target.elts)  # type: ignore[attr-defined]
+                for part, value in zip(target.elts, values, strict=True):
+                    if isinstance(part, ast.Name):
+                        found.setdefault(part.id, []).append(value)
+    return found
 
 
 def _number_type(node: ast.expr) -> str:

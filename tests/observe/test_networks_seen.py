@@ -100,7 +100,8 @@ def test_a_part_that_is_called_alone_is_no_network_of_its_own_and_what_nobody_ca
     assert seen.uncalled == ("net.Net: it was made and never called",)
 
 
-CACHED = """import sys
+CACHED = """import copy
+import sys
 
 import torch
 from torch import nn
@@ -118,12 +119,17 @@ class Net(nn.Module):
 if __name__ == "__main__":
     net, x = Net(), torch.randn(2, 3)
     net(x)
+    average, wider = copy.deepcopy(net), copy.deepcopy(net)
+    wider.fc = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 3))
+    average(x), wider(x)
     if sys.argv[1:] == ["sample"]:
         net(x, net(x))
 """
 
 
-def test_a_way_of_calling_that_only_a_later_command_has_is_compared(tmp_path: Path) -> None:
+def test_a_way_of_calling_that_only_a_later_command_has_is_compared_and_copies_are_not_by_themselves(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "go.py").write_text(CACHED)
     words = [
@@ -140,8 +146,9 @@ def test_a_way_of_calling_that_only_a_later_command_has_is_compared(tmp_path: Pa
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
     found, missing = comparables(load_observation(tmp_path / "o"), tmp_path / "o", tmp_path / "arrays")
-    assert not missing and [(each.model, len(each.inputs)) for each in found] == [("go:Net()", 1), ("go:Net()", 2)]
-    assert found[0].weights != found[1].weights and all(Path(each.weights).is_file() for each in found)
+    known = [(each.model, len(each.inputs), len(each.network.structure)) for each in found]
+    assert not missing and known == [("go:Net()", 1, 2), ("go:Net()", 1, 4), ("go:Net()", 2, 2)]
+    assert len({each.weights for each in found}) == 3 and all(Path(each.weights).is_file() for each in found)
 
 
 def compared(outcome: Outcome, *gaps: Gap) -> Comparison:

@@ -227,6 +227,13 @@ STYLES = {
         "return F.normalize(self.fc(x), dim=-1)",
         "y = self.fc(x)\nreturn y / ops.clamp(ops.norm(y, dim=-1, keepdim=True), 1e-12)",
     ),
+    "squares of large and of small weights, which torch adds up in float64": (
+        "y = self.out(self.fc(x) * self.fc.weight.abs().sum() ** 12)\nreturn y / y.std(-1, unbiased=False, keepdim=True)",
+        "y = self.out(self.fc(x) * self.fc.weight.abs().sum() ** 12)\n"
+        "return y / ops.sqrt(ops.mean((y - y.mean(-1, True)) ** 2, -1, True))",
+        "self.out = nn.Identity()",
+        "self.out = nn.Identity()",
+    ),
     "a scalar and a text": ("y = self.fc(x)\nreturn y.mean(), 'mean'", "y = self.fc(x)\nreturn y.mean(), 'mean'"),
 }
 

@@ -109,7 +109,7 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
     """(networks that can be compared, why others can't); arrays and weights are laid out in `folder`."""
     found: list[Comparable] = []
     missing: list[str] = []
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, tuple[tuple[str, ...], ...]]] = set()
     root = Path(observation.project)
     for number, network in enumerate(observation.networks):
         makers = [each for each in network.makers if is_factory(each, root)]
@@ -119,14 +119,14 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
         spec, *around = (f"{_module(maker)}:{maker.text}" for maker in makers)
         weights = ""
         for index, (way, calls) in enumerate(_ways(network).items()):
-            if (spec, way) in seen:  # made again, by a later command perhaps, and called as before
+            if (spec, way, network.structure) in seen:  # made again, or copied, and called as before
                 continue
             inputs = _inputs(calls, archive, folder / str(number) / str(index))
             if inputs is None and not index:
                 missing.append(f"{network.name}: its inputs are not plain arrays")
                 break
             if inputs is not None:
-                seen.add((spec, way))
+                seen.add((spec, way, network.structure))
                 weights = weights or _weights(network, archive, folder / str(number))
                 found.append(Comparable(network, spec, inputs, weights, tuple(around)))
     return found, missing

@@ -12,11 +12,9 @@ from .tried_methods import tried_methods
 from .unasked_inputs import unasked
 from .variants import WEIGHTS, Inputs, between_whole, variants, with_gaps, with_ties, without_labels
 
-TIMES = (
-    16.0,
-    1e-3,
-    -1.0,
-)  # where a limit begins; where an epsilon counts, in a root, a quotient or a variance; where a sign does
+# Where a limit begins; where an epsilon counts, in a root, a quotient or a variance; where a sign does. Of each group the
+# first that float32 has room for.
+TIMES = ((16.0, 4.0), (1e-3, 0.1), (-1.0,))
 FAR_ON = 1000  # steps: where a warm-up has ended, or a share has come to its limit
 COUNTS = f", counts plus {FAR_ON}"
 LIGHT = 1 << 20  # parameters up to which a run more is for nothing
@@ -38,7 +36,7 @@ def all_variants(
         return [group for group in groups if group]
     groups += [*unasked(model, inputs), *(between_whole(inputs) if rounds(model) else [])]
     groups += with_ties(inputs) if chooses(model) else []
-    groups += [[(f"{WEIGHTS} {times:g}", inputs)] for times in TIMES]
+    groups += [[(f"{WEIGHTS} {times:g}", inputs) for times in group] for group in TIMES]
     groups += [[(f"{WEIGHTS} 1{COUNTS}", inputs)]] if _counts(model) else []
     groups += tried_methods(model, inputs, methods or {})
     return [group for group in groups if group]

@@ -26,7 +26,18 @@ from .named import one_line
 from .noise import is_near, measure_noise, with_noise
 from .other_settings import with_settings
 from .recorder import record
-from .result import Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
+from .result import (
+    Look,
+    Result,
+    closer,
+    confirmed,
+    has_unsettled,
+    join,
+    judge_initial,
+    leaves_float32,
+    next_look,
+    notes_on,
+)
 from .surroundings import Starts, computed_buffers, starts_of
 from .tried_methods import Settled, calling, place_of
 from .turned_settings import described, gap_of_turned, turned
@@ -207,6 +218,7 @@ def _try_sizes(
                     rule = replace(pair.rule, floor=floor_on(said, pair.rule.floor))
                     tried = confirmed(tried, closer_look, rule)
                     look = next_look(tried, look)
+                tried = None if tried is None or leaves_float32(said, tried) else tried
             except Exception as error:
                 gaps.append(Gap("inputs", said, "not comparable", f"the conversion fails: {one_line(error)}"))
                 return found, gaps  # an operator failed in this process

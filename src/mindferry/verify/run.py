@@ -35,7 +35,19 @@ from .ledger import coverage, outcome_of
 from .noise import is_near, with_noise
 from .other_settings import with_settings
 from .predict import agreement
-from .result import FIRST, Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
+from .result import (
+    FIRST,
+    Look,
+    Result,
+    closer,
+    confirmed,
+    has_unsettled,
+    join,
+    judge_initial,
+    leaves_float32,
+    next_look,
+    notes_on,
+)
 from .settings import Verification
 from .tried_methods import Settled, place_of
 from .turned_settings import described, gap_of_turned
@@ -284,7 +296,7 @@ def _try_size(settings: Verification, sides: Sides, said: str, is_watched: bool 
         result = found if result is None else confirmed(result, found, rule)
         look = next_look(result, look) if settings.source == "torch" and place_of(said) is None else None
     sides.variant = ""
-    return result
+    return None if result is None or leaves_float32(said, result) else result
 
 
 def _first_look(settings: Verification) -> Look:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import inspect
 import os
 import sys
@@ -25,6 +26,7 @@ LARGEST_STATE = 2 * 2**30
 BASE = "Optimizer"  # Keras makes one of the base class itself, to compare with when it saves a network
 DEEPEST = 8  # objects in objects that are looked into
 FRAMES = 6  # functions that may have made a network
+_RECONSTRUCT = getattr(getattr(copy, "_reconstruct", None), "__code__", None)
 
 
 class Objects:
@@ -127,6 +129,15 @@ class Objects:
         candidates = self.makers(module, frame)
         if candidates:
             self.made.note(module, candidates)
+
+    def note_copy(self, module: Any, frame: FrameType | None) -> None:
+        """What copy.deepcopy is copying: the copy, such as a moving average or a target network, is made as that was."""
+        while frame is not None and frame.f_code.co_name == "__setstate__":
+            frame = frame.f_back
+        if frame is not None and frame.f_code is _RECONSTRUCT:
+            makers = self.made.get(frame.f_locals["x"])
+            if makers:
+                self.made.note(module, makers)
 
     def _call(self, module: str, name: str, frame: FrameType, caller: FrameType, skip: int = 0) -> dict[str, Any]:
         code = frame.f_code

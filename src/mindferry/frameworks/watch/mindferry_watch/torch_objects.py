@@ -17,7 +17,7 @@ class TorchObjects(Objects):
     def _watch_networks(self) -> None:
         from torch import nn
 
-        call, start, objects = nn.Module.__call__, nn.Module.__init__, self
+        call, start, restore, objects = nn.Module.__call__, nn.Module.__init__, nn.Module.__setstate__, self
 
         def noted_call(module: Any, *args: Any, **kwargs: Any) -> Any:
             if objects.depth:
@@ -34,8 +34,13 @@ class TorchObjects(Objects):
             start(module, *args, **kwargs)
             objects.note_start(module, sys._getframe(1))
 
+        def noted_copy(module: Any, state: dict[str, Any]) -> None:
+            restore(module, state)
+            objects.note_copy(module, sys._getframe(1))
+
         nn.Module.__call__ = noted_call
         nn.Module.__init__ = noted_start
+        nn.Module.__setstate__ = noted_copy
 
     def parts(self, module: Any) -> list[Any]:
         return list(module.modules())

@@ -102,15 +102,17 @@ def test_a_part_that_is_called_alone_is_no_network_of_its_own_and_what_nobody_ca
 
 CACHED = """import copy
 import sys
+from functools import partial
 
 import torch
 from torch import nn
+from torch.optim.swa_utils import AveragedModel
 
 
 class Net(nn.Module):
-    def __init__(self):
+    def __init__(self, layer=partial(nn.Linear, bias=False)):
         super().__init__()
-        self.fc = nn.Linear(3, 3)
+        self.fc = layer(3, 3)
 
     def forward(self, x, past=None):
         return self.fc(x) if past is None else self.fc(torch.cat([past, x]))
@@ -121,7 +123,7 @@ if __name__ == "__main__":
     net(x)
     average, wider = copy.deepcopy(net), copy.deepcopy(net)
     wider.fc = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 3))
-    average(x), wider(x)
+    average(x), wider(x), AveragedModel(net)(x)
     if sys.argv[1:] == ["sample"]:
         net(x, net(x))
 """

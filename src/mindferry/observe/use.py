@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import os
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,7 @@ from ..read.uses import Use
 NOT_FACTORIES = {"main", "train", "run", "fit", "test", "evaluate", "cli"}
 LAUNCHERS = {"torchrun"}
 LEAVES = ("array", "plain", "other")
+QUOTED = re.compile(r"'([^']+)'")
 SWITCHES = ("True", "False", "None")
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 PLAIN = (
@@ -112,9 +114,9 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
     seen: set[tuple[str, str, tuple[tuple[str, ...], ...]]] = set()
     root = Path(observation.project)
     for number, network in enumerate(observation.networks):
-        makers = [each for each in network.makers if is_factory(each, root)]
+        makers = [each for each in network.makers if is_factory(each, root) and not _files_named(each, observation)]
         if not makers:
-            missing.append(f"{network.name}: {_why_not(network, root)}")
+            missing.append(f"{network.name}: {_why_not(network, observation)}")
             continue
         spec, *around = (f"{_module(maker)}:{maker.text}" for maker in makers)
         weights = ""
@@ -136,8 +138,19 @@ def _weights(network: Network, archive: Path, folder: Path) -> str:
     return str(extract_part(archive, network.state, folder)) if network.state else ""
 
 
-def _why_not(network: Network, root: Path) -> str:
+def _files_named(maker: Maker, observation: Observation) -> list[str]:
+    """Files that the commands wrote and that an argument names: they are the reference's, and gone in another run."""
+    quoted = (each for given in maker.arguments.values() for each in QUOTED.findall(given))
+    return [
+        each
+        for each in quoted
+        if os.path.relpath(Path(observation.project, each), observation.project) in observation.written
+    ]
+
+
+def _why_not(network: Network, observation: Observation) -> str:
     """Why no call that made the network can be repeated outside of the script."""
+    root = Path(observation.project)
     makers = [each for each in network.makers if not Path(each.file).is_absolute()]
     if not makers:
         return "the script makes it itself, without a class or function of the project"
@@ -147,6 +160,9 @@ def _why_not(network: Network, root: Path) -> str:
         odd = [name for name, value in makers[0].arguments.items() if value.startswith("<")]
         told = f" ({', '.join(odd)})" if odd else ""
         return f"it is made of more than plain values{told}"
+    files = [name for each in makers if each.is_plain for name in _files_named(each, observation)]
+    if files:
+        return f"it is made of {', '.join(dict.fromkeys(files))}, which the command itself wrote"
     return "no function or class at the top of a file makes it, and it alone"
 
 

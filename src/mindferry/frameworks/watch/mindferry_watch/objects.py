@@ -145,6 +145,12 @@ class Objects:
         given = frame.f_locals.get(GIVEN, {})  # before the function bound them anew
         values = {each: given.get(each, frame.f_locals.get(each)) for each in names} | _rest(frame)
         texts = {each: written(value, self._own_place) for each, value in values.items()}
+        defaults = _defaults(frame)
+        texts = {
+            each: text
+            for each, text in texts.items()
+            if text is not None or values[each] is not defaults.get(each, GIVEN)
+        }
         arguments = {each: text or f"<{type(values[each]).__name__}>" for each, text in texts.items()}
         is_plain = None not in texts.values() and not _more(frame)
         return {
@@ -372,6 +378,17 @@ class Objects:
 def _first(frame: FrameType) -> Any:
     names = frame.f_code.co_varnames
     return frame.f_locals.get(names[0]) if names else None
+
+
+def _defaults(frame: FrameType) -> dict[str, Any]:
+    """Of the function that runs: what its arguments are where nobody gives them."""
+    code, owner = frame.f_code, type(_first(frame))
+    homes = [vars(each).get(code.co_name) for each in owner.__mro__] if code.co_name == "__init__" else []
+    for function in (*homes, frame.f_globals.get(code.co_name)):
+        if function is not None and getattr(function, "__code__", None) is code:
+            signature = inspect.signature(function)
+            return {name: each.default for name, each in signature.parameters.items() if each.default is not each.empty}
+    return {}
 
 
 def _more(frame: FrameType) -> Any:

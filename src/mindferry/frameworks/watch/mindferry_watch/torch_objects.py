@@ -20,7 +20,7 @@ class TorchObjects(Objects):
         call, start, restore, objects = nn.Module.__call__, nn.Module.__init__, nn.Module.__setstate__, self
 
         def noted_call(module: Any, *args: Any, **kwargs: Any) -> Any:
-            if objects.depth:
+            if objects.depth or _is_wrapper(module):
                 return call(module, *args, **kwargs)
             with contextlib.suppress(Exception):  # a value of a kind that nobody thought of must not end the user's run
                 objects.note_call(module, args, kwargs, bool(module.training))
@@ -114,6 +114,11 @@ class TorchObjects(Objects):
             Optimizer, self.optimizers, lambda made: {"options": _options(made), "parameters": _count(made)}
         )
         self._watch_start(lr_scheduler.LRScheduler, self.schedules, lambda made: {"options": _options(made)})
+
+
+def _is_wrapper(module: Any) -> bool:
+    """DataParallel, AveragedModel, what torch.compile returns: the network is the one inside."""
+    return type(module).__module__.startswith("torch.") and [*module._modules] in (["module"], ["_orig_mod"])
 
 
 def _options(made: Any) -> dict[str, str]:

@@ -162,15 +162,20 @@ def _run_from(root: Path, files: list[ProjectFile]) -> frozenset[str]:
 
 def _imported_beside(files: list[ProjectFile]) -> frozenset[str]:
     packages = {file.path.parent for file in files if file.is_package}
-    imported: dict[Path, set[bytes]] = {}
+    imported: dict[Path, set[str]] = {}
     inside = [file for file in files if file.module and file.path.parent in packages]
     for file in inside:
-        with contextlib.suppress(OSError):  # whoever converts it says so
-            found = _BARE_IMPORT.findall(b"\n" + read_regular(file.path, LARGEST_CODE))
-            imported.setdefault(file.path.parent, set()).update(found)
-    return frozenset(
-        file.relative for file in inside if os.fsencode(file.path.stem) in imported.get(file.path.parent, set())
-    )
+        imported.setdefault(file.path.parent, set()).update(names_imported(file.path))
+    return frozenset(file.relative for file in inside if file.path.stem in imported.get(file.path.parent, set()))
+
+
+def names_imported(path: Path) -> set[str]:
+    """The first part of each name that a file imports absolutely; of a file that can't be read nothing: whoever converts it says so."""
+    try:
+        found = _BARE_IMPORT.findall(b"\n" + read_regular(path, LARGEST_CODE))
+    except OSError:
+        return set()
+    return {os.fsdecode(name) for name in found}
 
 
 def _script_folders(root: Path, files: list[ProjectFile]) -> frozenset[str]:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from mindferry import convert_project
 
 ADJACENCY = """
@@ -72,3 +74,52 @@ def test_a_sparse_matrix_of_one_folder_is_one_in_another(tmp_path: Path) -> None
     (output / "ms_compat.py").unlink()  # the package by itself
     done = subprocess.run([sys.executable, "-c", alone], cwd=output, capture_output=True, text=True, check=True)
     assert done.stdout.split()[-1] == "layers.ms_compat"
+
+
+NETS = """
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(3, 4, 3), nn.Dropout2d(0.3), nn.InstanceNorm2d(4, affine=True))
+
+    def forward(self, x):
+        return self.body(x)
+"""
+COUNTS = """
+from torch import nn
+
+
+def counts(net):
+    return sum(isinstance(each, nn.Dropout2d) for each in net.modules()), [
+        each.eps for each in net.modules() if type(each) is nn.InstanceNorm2d
+    ]
+"""
+SHOW = """
+from misc.counts import counts
+from nets.net import Net
+
+print(counts(Net()))
+"""
+ON_PATH = "import os, sys\n\nsys.path.insert(0, os.path.join(os.path.dirname(__file__), '..', 'src'))"
+
+
+@pytest.mark.parametrize("script", ["show.py", "src/show.py", "tools/show.py"])
+def test_classes_of_two_packages_are_the_same_wherever_the_script_stands(script: str, tmp_path: Path) -> None:
+    """The script itself uses no torch: its folder has helpers all the same, for those of the packages to be one."""
+    project, output = tmp_path / "project", tmp_path / "output"
+    home = "." if script == "show.py" else "src"
+    start = ON_PATH if script.startswith("tools") else ""
+    for name, text in {f"{home}/nets/net.py": NETS, f"{home}/misc/counts.py": COUNTS, script: start + SHOW}.items():
+        path = project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        if path.stem != "show":
+            path.with_name("__init__.py").write_text("")
+    assert convert_project(project, output).findings == ()
+    for folder in (project, output):
+        words = [sys.executable, script]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+        assert done.stdout.strip() == "(1, [1e-05])", done.stderr[-2000:]

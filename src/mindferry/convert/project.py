@@ -23,6 +23,7 @@ from ..layout import (
     Sources,
     changed_files,
     find_files,
+    names_imported,
     read_symbols,
     source_of,
     uses_second,
@@ -265,21 +266,33 @@ def _helpers(layout: Layout, written: list[Written], settings: Settings) -> list
             use.has_exact_optimizers = settings.has_exact_optimizers
         made, name = render_files(names, use, settings.helpers == "package", source), framework(source).helpers
         name = helper_name(layout, name)
-        if len(wanted) > 1 and _has_scripts_at_root(layout):
-            wanted.setdefault(".", set())
+        for home in _run_in(layout, wanted) if len(wanted) > 1 else ():
+            wanted.setdefault(home, set())
+        has_shared = any(not _is_package(layout, home) for home in wanted)
         places = [(Path(folder), *each) for folder in sorted(wanted) for each in made.items()]
         for folder, path, text in places:
             relative = (folder / f"{name}{path}").as_posix()
-            is_second = str(folder) != "." and "." in wanted and path == ".py"
+            is_second = has_shared and _is_package(layout, folder) and path == ".py"
             data = (with_root_first(text, name) if is_second else text).encode("utf-8")
             result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))
     return result
 
 
-def _has_scripts_at_root(layout: Layout) -> bool:
-    """Whether what stands in the folders is found from the root when the project runs."""
+def _run_in(layout: Layout, homes: Iterable[str]) -> list[str]:
+    """Folders whose scripts may bring several packages with helpers together: Python looks for ms_compat there first."""
+    packages = {Path(home).name for home in homes if _is_package(layout, home)}
+    found = [
+        str(Path(file.relative).parent)
+        for file in layout.python
+        if str(Path(file.relative).parent) in layout.script_folders and names_imported(file.path) & packages
+    ]
     scripts = {file.relative for file in layout.python if "/" not in file.relative} - {"setup.py", "conftest.py"}
-    return bool(scripts) and not layout.is_package
+    return [*found, "."] if scripts and not layout.is_package else found
+
+
+def _is_package(layout: Layout, folder: str | Path) -> bool:
+    """Whether files of a folder import their helpers through its name, and not by the bare one."""
+    return (layout.root / folder / "__init__.py").is_file() and (str(folder) != "." or layout.is_package)
 
 
 def _is_python(each: Written) -> bool:

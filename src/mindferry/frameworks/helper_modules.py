@@ -16,12 +16,18 @@ from .watch.mindferry_watch.helper_package import as_one_module
 
 def helpers_of(names: Iterable[str]) -> list[Any]:
     """By their paths; and one of them, which are all alike, by the bare name under which a script in a folder of its own imports it."""
-    found = {name: import_of_project(name) for name in names}
-    for name, module in found.items():
-        sys.modules.setdefault(name.rpartition(".")[2], module)
+    found = {}
+    for name in sorted(names, key=_is_in_package):  # packages let those of a script's folder stand for theirs
+        found[name] = import_of_project(name)
+        sys.modules.setdefault(name.rpartition(".")[2], found[name])
     _import_each_file_once(found.values())
     different = {id(module): module for module in found.values()}  # a folder's may be the root's
     return [as_one_module(module) for module in different.values()]
+
+
+def _is_in_package(name: str) -> bool:
+    folder = name.split(".")[:-1]
+    return any(Path(each, *folder, "__init__.py").is_file() for each in sys.path)
 
 
 def _import_each_file_once(modules: Iterable[ModuleType]) -> None:

@@ -42,16 +42,16 @@ def render_files(names: set[str], use: ProjectUse | None, is_package: bool, sour
 
 
 def with_root_first(text: str, name: str) -> str:
-    """The helpers of a folder below the root: the root's own stand for them where those can be imported, as one set of classes."""
+    """A package's helpers: those beside the script that is run stand for them, so that classes are the same everywhere."""
     lines = [
         "import sys",
         "",
         "try:",
-        f"    import {name} as at_root",
-        "except ImportError:  # the folder is used alone",
+        f"    import {name} as shared",
+        "except ImportError:  # the package is used alone",
     ]
-    lines += ["    at_root = None", "if at_root is not None:  # classes of two copies would not know each other"]
-    lines += ["    sys.modules[__name__] = at_root"]
+    lines += ["    shared = None", "if shared is not None:  # classes of two copies would not know each other"]
+    lines += ["    sys.modules[__name__] = shared"]
     head, _, rest = text.partition("\n")
     return "\n".join((head, "", *lines, rest))
 

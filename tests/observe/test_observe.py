@@ -345,7 +345,7 @@ def test_what_forked_workers_and_modules_reach_is_seen(tmp_path: Path) -> None:
 
 def test_a_notebook_is_run_cell_by_cell(tmp_path: Path) -> None:
     cells = [
-        "%matplotlib inline\nimport torch\nx = torch.ones(3)\n!ls",
+        "%matplotlib inline\nimport torch\n%time x = torch.ones(3)\n!ls",
         "%%time\nnet = torch.nn.Linear(3, 2)\nprint(net(x).shape)",
         "%%writefile made.txt\nhello",
         "%%bash\nexit 3",

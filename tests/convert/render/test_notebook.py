@@ -71,6 +71,28 @@ def test_magics_stay_and_the_lines_around_them_are_converted(tmp_path: Path) -> 
     assert body["cells"][2]["source"] == "%%bash\nimport torch\n" and findings == []
 
 
+def test_code_that_a_magic_runs_is_converted_behind_it(tmp_path: Path) -> None:
+    lines = [
+        "import torch\n",
+        "%time  y = torch.ones(3).view(1, -1)  # once\n",
+        "for n in (2, 3):\n",
+        "    %timeit -n 10 -r3 torch.zeros(n)\n",
+        "found = %timeit -o torch.zeros(4)\n",
+        "print(y.size(1))",
+    ]
+    body, findings, _ = convert(tmp_path, code(lines), code("%%timeit x = torch.ones(2)\nx.add(1)"))
+    assert "".join(body["cells"][0]["source"]).splitlines() == [
+        "from mindspore import ops",
+        "%time  y = ops.ones((3,)).view(1, -1)  # once",
+        "for n in (2, 3):",
+        "    %timeit -n 10 -r3 ops.zeros((n,))",
+        "found = %timeit -o torch.zeros(4)",
+        "print(y.shape[1])",
+    ]
+    assert body["cells"][1]["source"] == "%%timeit x = ops.ones((2,))\nops.add(x, 1)"
+    assert [each.partition(" a magic")[0] for each in findings] == ["net.ipynb:cell 1:5:1 MF102"]
+
+
 def test_outputs_of_changed_cells_go_and_all_else_is_kept_byte_for_byte(tmp_path: Path) -> None:
     custom = {"tags": ["é"], "zeta": 1, "alpha": [1.5, None]}
     body, _, written = convert(

@@ -1,7 +1,8 @@
 """Jupyter notebooks: the code cells are converted together, as one module, and handed back cell by cell.
 
-Magics (`%matplotlib`, `!pip`, `obj?`) stand in the module as comments and come back as they were. A cell that changed loses
-its outputs and its execution count, since they are those of other code.
+Magics (`%matplotlib`, `!pip`, `obj?`) stand in the module as comments and come back as they were; those that run the rest of
+their line (`%time net(x)`) stand behind it, and come back in front of what it became. A cell that changed loses its outputs and
+its execution count, since they are those of other code.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, cast
 from ... import findings
 from ...apis import table
 from ...artifacts import Finding
+from ...frameworks.watch.mindferry_watch.notebook import timed_code
 from ...read.infer import read
 from ...read.source import Source, Unreadable
 from ...read.symbols import Symbols
@@ -34,6 +36,8 @@ _INSTALL = re.compile(r"\b(?:pip3?|conda|mamba)\s+install\b")
 _TORCH = re.compile(r"\b(?:torch|torchvision|pytorch)\b")
 _WORD = re.compile(r"mindferry_(\d{1,9})")
 
+
+_TIMED = re.compile(r"[ \t]*(?:[\w.,\s]+=[ \t]*)?%(?:time|timeit|prun|memit|mprun|lprun)[ \t].*\btorch\.\w")
 
 MANY_MAGICS = 20  # lines; finding so many one after another would parse the cell as often
 MOST_PARSED = 20_000_000  # letters: a cell is parsed once for each of its magics
@@ -60,7 +64,13 @@ class Marks:
         self.magics.append(line)
         return f"# {self.word} magic {len(self.magics) - 1}"
 
+    def prefixed(self, prefix: str, code: str) -> str:
+        self.magics.append(prefix)
+        return f"{code}  # {self.word} prefix {len(self.magics) - 1}"
+
     def restored(self, text: str) -> str:
+        code_first = rf"^([ \t]*)(.*?)[ \t]*# {self.word} prefix (\d+)$"
+        text = re.sub(code_first, lambda m: f"{m[1]}{self.magics[int(m[3])]}{m[2] or 'pass'}", text, flags=re.MULTILINE)
         pattern = rf"(?:pass  )?# {self.word} magic (\d+)(?!\d)"
         return re.sub(pattern, lambda match: self.magics[int(match.group(1))], text)
 
@@ -176,9 +186,13 @@ def _mask(cell: Cell, path: str, marks: Marks) -> str:
                     "install mindspore instead",
                 )
             )
+        if _TIMED.match(line) and timed_code(line.lstrip()) is None:
+            said, where = f"a magic runs code that is not read: {line.strip()}", f"{path}:cell {cell.number}"
+            advice = "write the code in a line of its own"
+            cell.findings.append(Finding(findings.MF102, "error", where, number, 1, said, advice))
     if head.startswith("%%") and not head.split()[0].startswith(PYTHON_CELLS):
         return _hidden(text, marks)
-    lines = text.split("\n")
+    lines = [_code_first(line, marks) for line in text.split("\n")]
     for number, line in enumerate(lines):
         if _FUTURE.match(line):  # may begin any cell, but only the first line of a module
             _hide_line(lines, number, marks)
@@ -202,6 +216,13 @@ def _mask(cell: Cell, path: str, marks: Marks) -> str:
     else:
         cell.findings.append(_unreadable(path, cell, "it has too many magics to be read as Python"))
     return _hidden(text, marks)
+
+
+def _code_first(line: str, marks: Marks) -> str:
+    """`%time net(x)` as Python, with the magic behind it."""
+    bare = line.lstrip()
+    timed = timed_code(bare) if bare.startswith("%") else None
+    return line if timed is None else line[: len(line) - len(bare)] + marks.prefixed(*timed)
 
 
 def _unreadable(path: str, cell: Cell, message: str, place: tuple[int, int] = (1, 1)) -> Finding:

@@ -234,6 +234,11 @@ STYLES = {
         "self.out = nn.Identity()",
         "self.out = nn.Identity()",
     ),
+    "activation checkpointing, and dropout in it": (
+        "run = lambda v: F.dropout(self.fc(v), 0.5, self.training)\n"
+        "return x + __import__('torch.utils.checkpoint').utils.checkpoint.checkpoint(run, x, use_reentrant=False)",
+        "return x + ops.dropout(self.fc(x), 0.5, self.training)",
+    ),
     "a scalar and a text": ("y = self.fc(x)\nreturn y.mean(), 'mean'", "y = self.fc(x)\nreturn y.mean(), 'mean'"),
 }
 
@@ -254,6 +259,14 @@ def test_a_divergence_that_cancels_is_not_called_different(seed: int, tmp_path: 
 @pytest.mark.parametrize("style", STYLES)
 def test_a_right_conversion_in_an_odd_style_is_called_same(style: str, tmp_path: Path) -> None:
     assert said_of(Attack(style, *linear(*STYLES[style])), tmp_path) == "same"
+
+
+def test_what_one_side_names_may_be_given_by_position_on_the_other(tmp_path: Path) -> None:
+    mix = "self.mix = type('Mix', (nn.{0},), {{'{1}': lambda self, x, wide=None, near=None: x * wide - near}})()"
+    bodies = ("return self.mix(x, near=self.fc(x), wide=x.abs())", "return self.mix(x, ops.abs(x), self.fc(x))")
+    starts = (mix.format("Module", "forward"), mix.format("Cell", "construct"))
+    named = Attack("named", *linear(*bodies, *starts), options={"in_full": True})
+    assert said_of(named, tmp_path) == "same"
 
 
 def test_a_number_that_only_the_conversion_counts_is_listed_and_not_called_different(tmp_path: Path) -> None:

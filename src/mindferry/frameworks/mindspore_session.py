@@ -14,7 +14,7 @@ from ..verify.compare import Measurement, distance
 from ..verify.golden import CallRecord, Golden, ModeRecord
 from ..verify.layout import Layouts
 from ..verify.nested_inputs import call
-from ..verify.nesting import leaves, rebuild
+from ..verify.nesting import in_order, leaves, rebuild, rebuilt_call
 from ..verify.reach import Reach
 from ..verify.seeding import seeded
 from ..verify.structure import call_name, compare_structure
@@ -320,7 +320,7 @@ class Session:
 
     def _inputs(self, record: CallRecord, cell: Cell, args: Any, kwargs: dict[str, Any]) -> Any:
         """Compare what a module is called with, and call it with the reference's values instead."""
-        given = (args, dict(sorted(kwargs.items())))
+        given, names = in_order(cell.construct, args, kwargs)
         found = leaves(given, is_activation)
         if not record.inputs:
             return None
@@ -337,7 +337,7 @@ class Session:
             reference = self._layouts.reference(key, gradient, value, bool(record.path))
             self._add("own", "input", record, key, value.shape, *distance(value, reference))
             going_on.append(self._pin(tensor, reference, gradient, record, "input gradient"))
-        return rebuild(given, iter(going_on), is_activation)
+        return rebuilt_call(given, names, iter(going_on), is_activation)
 
     def _outputs(self, run: str, record: CallRecord, output: Any) -> Any:
         """Compare one module's outputs; in the `own` run, hand on the reference's values instead."""

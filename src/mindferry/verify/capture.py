@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from .alias import alias
-from .nesting import PLAIN, leaves, rebuild
+from .nesting import PLAIN, in_order, leaves, rebuild, rebuilt_call
 
 Tensor = Any  # torch.Tensor
 Visit = Callable[[str, Tensor], Tensor]
@@ -45,7 +45,7 @@ class Capture:
     def _before(self, path: str, module: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         assert self._fork is not None
         number = self._started[path] = self._started.get(path, -1) + 1
-        given = (args, dict(sorted(kwargs.items())))
+        given, names = in_order(module.forward, args, kwargs)
         keys, going_on = [], []
         for index, tensor in enumerate(leaves(given, is_activation)):
             place = f"{self._mode}/{path}#{number}<{index}"
@@ -56,7 +56,7 @@ class Capture:
             going_on.append(tensor)
         self._inputs[path] = keys
         self._arguments[path] = plain_arguments(module.forward, args, kwargs, is_tensor)
-        return rebuild(given, iter(going_on), is_activation)
+        return rebuilt_call(given, names, iter(going_on), is_activation)
 
     def _after(self, path: str, module: Any, args: Any, output: Any) -> Any:
         number = self._ended[path] = self._ended.get(path, -1) + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -29,6 +30,24 @@ def leaves(value: Any, is_tensor: Callable[[Any], bool], objects: bool = False) 
     With `objects`, also those that are attributes of an object of a class that is nobody's container.
     """
     return [leaf for _, leaf in parts(value, is_tensor, objects) if is_tensor(leaf)]
+
+
+def in_order(function: Any, args: Any, named: dict[str, Any]) -> tuple[Any, list[str]]:
+    """What a call is given, by the order of the function's parameters, and the names: the other side may give by position what this one names."""
+    try:
+        known = [*inspect.signature(function).parameters]
+    except (TypeError, ValueError):
+        known = []
+    names = sorted(named, key=lambda name: (known.index(name) if name in known else len(known), name))
+    return (args, [named[name] for name in names]), names
+
+
+def rebuilt_call(
+    given: Any, names: list[str], tensors: Iterator[Tensor], is_tensor: Callable[[Any], bool]
+) -> tuple[Any, dict[str, Any]]:
+    """Positional and named arguments again, of what `in_order` gave, with other tensors."""
+    args, values = rebuild(given, tensors, is_tensor)
+    return args, dict(zip(names, values, strict=True))
 
 
 def tensors_at(place: str, value: Any, is_tensor: Callable[[Any], bool]) -> Iterator[tuple[str, Tensor]]:

@@ -32,6 +32,7 @@ from .nested_inputs import call
 from .nesting import leaves
 from .randomness import shared_randomness
 from .reach import Reach
+from .recompute import without_recomputing
 from .recorder_steps import (
     record_mixed,
     record_second_call,
@@ -476,7 +477,7 @@ def record(
     recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets, reach, is_quick)
     recorder.is_rough, recorder.is_watching = is_rough, is_watched or not is_quick
     was_training = model.training
-    with full_precision(), without_gradients(model), unsearched_objects():
+    with full_precision(), without_gradients(model), unsearched_objects(), without_recomputing():
         metadata["modes"] = {mode: recorder.mode(mode, mode in takes_gradients and not is_quick) for mode in plain}
         has_gradients = any(facts["gradients"] for facts in metadata["modes"].values())
         for mode in takes_gradients:  # where none arrives, none may arrive in the conversion

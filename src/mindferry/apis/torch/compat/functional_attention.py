@@ -95,7 +95,8 @@ def multi_head_attention_forward(
         blocked = _widened(_as_scores(key_padding_mask, q.dtype), extra)
         scores = scores.reshape(batch, num_heads, length, -1) + blocked.reshape(batch, 1, 1, -1)
         scores = scores.reshape(batch * num_heads, length, -1)
-    shares = softmax(scores, -1)
+    is_free = attn_mask is None and key_padding_mask is None
+    shares = softmax(scores, -1) if need_weights or is_free else safe_softmax(scores, -1)  # as torch, which is NaN or 0
     shares = dropout(shares, dropout_p, training)
     mixed = ops.swapaxes(ops.matmul(shares, v), 0, 1).reshape(length, batch, width)
     result = linear(mixed, out_proj_weight, out_proj_bias)

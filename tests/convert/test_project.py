@@ -94,6 +94,19 @@ def test_what_a_star_brings_from_a_file_beside_a_script_is_known(tmp_path: Path)
     assert [finding.message for file in found.files for finding in file.findings] == []
 
 
+def test_what_a_file_has_of_torch_by_a_star_is_known_where_it_is_imported_from(tmp_path: Path) -> None:
+    files = {
+        "common.py": "import torch as t\nfrom math import *\nfrom torch.nn import *\nfrom torch.utils.data import *\n",
+        "below.py": "from common import *\n",
+        "by_star.py": "from below import *\n\nprint(TensorDataset(t.ones(3)), Linear(2, int(sqrt(9))))\n",
+        "by_name.py": "import common\nfrom common import Conv2d\n\nlayers = Conv2d(1, 2, 3), common.ReLU()\n",
+    }
+    assert convert_project(write(tmp_path / "p", files), tmp_path / "out").findings == ()
+    starred, named = ((tmp_path / "out" / name).read_text() for name in ("by_star.py", "by_name.py"))
+    assert "ms_compat.TensorDataset(ops.ones((3,))), nn.Dense(2, int(sqrt(9)))" in starred
+    assert "nn.Conv2d(1, 2, 3, has_bias=True, pad_mode='pad'), nn.ReLU()" in named
+
+
 def test_a_method_without_a_rule_of_what_is_a_tensor_is_left_for_the_user() -> None:
     said = convert_source("import torch\n\nx = torch.ones(3)\ny = x.storage_offset()\n").findings
     assert [(each.code, each.severity) for each in said] == [("MF100", "error")]

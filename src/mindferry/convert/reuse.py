@@ -37,6 +37,7 @@ def facts_digest(symbols: Symbols) -> str:
         classes,
         dict(symbols.results),
         dict(symbols.exports),
+        dict(symbols.stars),
         symbols.arguments,
         sorted(symbols.excluded),
         symbols.sets_inner_mode,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .call_results import NUMBER, CallResults, iterated
@@ -106,9 +106,8 @@ class Expressions:
             if (found := where.names.get(name)) is not None:
                 return found
             where = where.parent  # type: ignore[assignment]
-        for star in scope.stars:
-            if self.is_api(f"{star}.{node.id}"):
-                return ref(f"{star}.{node.id}")
+        if found := self._starred(scope.stars, name):
+            return found
         return ref(f"builtins.{node.id}") if node.id in _BUILTIN_NAMES else UNKNOWN
 
     def _Attribute(self, node: ast.Attribute, scope: Scope) -> Type:
@@ -173,10 +172,15 @@ class Expressions:
         full = f"{qual}.{name}"
         if qual == self.framework.name and name in self.framework.dtypes:
             return instance(self.framework.dtype) if not self.is_api(full) else ref(full)
-        exported = self.symbols.exports.get(qual, {}).get(name)
-        if exported is not None:
-            return exported
-        return ref(full)
+        return self.exported(qual, name)
+
+    def exported(self, module: str, name: str) -> Type:
+        """What a module's name stands for, also where it has it from another one by `*`."""
+        found = self.symbols.exports.get(module, {}).get(name)
+        return found or self._starred(self.symbols.stars.get(module, ()), name) or ref(f"{module}.{name}")
+
+    def _starred(self, stars: Iterable[str], name: str) -> Type | None:
+        return next((ref(f"{star}.{name}") for star in stars if self.is_api(f"{star}.{name}")), None)
 
     def _instance_member(self, qual: str, name: str) -> Type:
         known = self.symbols.attribute(qual, name)

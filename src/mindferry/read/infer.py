@@ -96,7 +96,7 @@ def read(
     while reader.deferred:
         reader.deferred.popleft()()
     kinds = ("ref", "instance", "list", "dict", "tuple")
-    symbols.export(module, {name: kind for name, kind in scope.names.items() if kind.kind in kinds})
+    symbols.export(module, {name: kind for name, kind in scope.names.items() if kind.kind in kinds}, scope.stars)
     seen = frozenset(reader.values.observed)
     reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
     symbols.unsure |= unsure_parameters(reading)
@@ -156,10 +156,10 @@ class _Reader:
             module = self._in_own_folder(module)
         for alias in node.names:
             if alias.name != "*":
-                exported = self.symbols.exports.get(module, {}).get(alias.name)
-                scope.names[alias.asname or alias.name] = exported or ref(f"{module}.{alias.name}")
+                scope.names[alias.asname or alias.name] = self.values.exported(module, alias.name)
             elif module in self.symbols.exports:
                 scope.names.update({k: v for k, v in self.symbols.exports[module].items() if self._is_given(k, v)})
+                scope.stars += self.symbols.stars.get(module, ())
             else:
                 scope.stars.append(module)
 

@@ -183,6 +183,9 @@ class Symbols:
     collates: set[str] = field(default_factory=set)  # what the project's loaders are given as collate_fn, by name
     collate_slots: set[Slot] = field(default_factory=set)  # arguments that functions hand on as collate_fn
     transforms: set[str] = field(default_factory=set)  # what its data sets are given to change samples, by name
+    stars: dict[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # module -> modules of others that it takes all of by `*`
     second: Symbols | None = None  # the same project as one that is written for another framework, if a file of it is
     is_first_used: bool = True  # whether any file uses this framework
     _origins: dict[str, str] = field(default_factory=dict)  # what `origin` and `bases` found, until more is defined
@@ -225,6 +228,7 @@ class Symbols:
             set(self.collates),
             set(self.collate_slots),
             set(self.transforms),
+            Layered(self.stars),
         )
 
     def define_class(self, qual: str, bases: list[str]) -> ClassInfo:
@@ -244,9 +248,10 @@ class Symbols:
         self.classes[owner].results[name] = result
         self.classes.note_method(owner, name)
 
-    def export(self, module: str, names: dict[str, Type]) -> None:
-        """The module's global names."""
+    def export(self, module: str, names: dict[str, Type], stars: Iterable[str] = ()) -> None:
+        """The module's global names, and modules that nobody reads of which it has all."""
         self.exports[module] = names
+        self.stars[module] = tuple(stars)
         self._origins.clear()
         self._forget_bases()
 

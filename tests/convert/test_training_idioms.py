@@ -492,3 +492,40 @@ def run():
     return plain(net.weight), plain(other.weight.grad), found.item()
 """)
     assert same(ours, theirs)
+
+
+def test_what_a_step_made_can_be_deleted_and_a_network_has_several_names(both: Both) -> None:
+    theirs, ours = both("""
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.from_numpy(X.copy()))
+
+    def forward(self, x):
+        return self.w * x
+
+
+def run():
+    x, seen = torch.from_numpy(X * 2), []
+    model = Net().to(torch.device("cpu"))
+    wrapped = model
+    optimizer = torch.optim.SGD(wrapped.parameters(), lr=0.5)
+    optimizer.zero_grad()
+    outputs = wrapped(x)
+    target = x + 1
+    nn.functional.mse_loss(outputs, target).backward()
+    optimizer.step()
+    for _ in range(2):
+        before = wrapped(x)
+        with torch.autograd.set_detect_anomaly(False):
+            after = before * 2
+            loss = (after - target).abs().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        seen.append(loss.item())
+        del loss, after
+    del before
+    return seen, plain(model.w)
+""")
+    assert same(ours, theirs)

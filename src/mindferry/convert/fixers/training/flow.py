@@ -38,7 +38,7 @@ def reads(node: ast.AST, with_gradient: bool = False) -> frozenset[str]:
         here = stack.pop()
         kind = type(here)
         if kind is ast.Name:
-            if type(here.ctx) is ast.Load:  # type: ignore[attr-defined]
+            if type(here.ctx) is not ast.Store:  # type: ignore[attr-defined]  # what `del` takes away must be there
                 found.add(here.id)  # type: ignore[attr-defined]
             continue
         if with_gradient and kind in MAY_CUT and is_cut(here):
@@ -328,7 +328,7 @@ def _events(facts: Facts, node: ast.AST) -> Iterator[tuple[str, bool]]:
     """(name, is it written) in the order in which Python evaluates."""
     node = facts.as_read(node)
     if isinstance(node, ast.Name):
-        yield node.id, not isinstance(node.ctx, ast.Load)
+        yield node.id, isinstance(node.ctx, ast.Store)
     elif isinstance(node, ast.AugAssign):
         if isinstance(node.target, ast.Name):
             yield node.target.id, False

@@ -52,9 +52,10 @@ def makes_object(facts: Facts, statement: ast.stmt) -> bool:
         case _:
             return False
     return any(
-        isinstance(value, ast.Call)
-        and not facts.reading.type(target).is_tensor
-        and is_used_as_object(facts, statement, target.id)
+        facts.reading.symbols.is_module(
+            (kind := facts.reading.type(value)).qual
+        )  # `Net().cuda()`, or another name of one
+        or (isinstance(value, ast.Call) and not kind.is_tensor and is_used_as_object(facts, statement, target.id))
         for target, value in made
     )
 

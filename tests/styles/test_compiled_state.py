@@ -110,6 +110,7 @@ CHANGES = {  # what stands where, and a part of the reason
     "counted": ({"top": "import itertools\nc = itertools.count()", "forward": "x = x * next(c)"}, "", "draws numbers"),
     "taken out": ({"forward": "x = x * float(x.detach().numpy().mean())"}, "", "takes values out of MindSpore"),
     "listed": ({"more": " * x.mean().tolist()"}, "", "takes values out of MindSpore"),
+    "function": ({"first": "criterion = [nn.functional.cross_entropy][0]"}, "", "`criterion`, which it reads"),
     "hook": ({"top": "", "first": "net.fc.register_forward_hook(halve)"}, "pass", "register_forward_hook()"),
 }
 STILL_COMPILED = {

@@ -73,7 +73,7 @@ def _check_compiled_code(
         raise Refused(f"the project calls {hooks[0]}(), and hooks are not compiled as they run")
     sets = {word for part in between for word in part.sets}
     handed = set(each.inputs) - _plain_inputs(draft, each) & sets
-    seen = own.reads - handed - (_names(loop) - sets)
+    seen = own.reads - handed - (_names(loop) - sets - _called(each))
     seen = seen.union(*(part.reads for part in inside if part is not own))
     if changed := sorted(seen & (sets | _names(loop)) - {"", "self", "grad"}):
         raise Refused(f"`{changed[0]}`, which it reads, may change between two steps, and is compiled in")
@@ -122,6 +122,13 @@ def _plain_inputs(draft: Draft, each: Backward) -> set[str]:
     """What is handed to the step and known to be no tensor, such as an array, which a compiled one refuses."""
     nodes = [node for root in each.lifted for node in walk(root) if isinstance(node, ast.Name)]
     return {node.id for node in nodes if draft.reading.type(node).kind not in ("tensor", "unknown")}
+
+
+def _called(each: Backward) -> set[str]:
+    """Plain names that the step calls, and does not bind itself: a function is not handed to it."""
+    nodes = [node for root in each.lifted for node in walk(root)]
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)} - bound
 
 
 def _names(loop: ast.AST) -> set[str]:

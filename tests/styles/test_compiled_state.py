@@ -111,6 +111,16 @@ CHANGES = {  # what stands where, and a part of the reason
     "taken out": ({"forward": "x = x * float(x.detach().numpy().mean())"}, "", "takes values out of MindSpore"),
     "listed": ({"more": " * x.mean().tolist()"}, "", "takes values out of MindSpore"),
     "function": ({"first": "criterion = [nn.functional.cross_entropy][0]"}, "", "`criterion`, which it reads"),
+    "steps counted": (
+        {"top": "step = 0", "more": " * min(1.0, step / 9)", "after": "step += 1"},
+        "",
+        "`step` is another number at each step",
+    ),
+    "drawn number": (
+        {"top": "w = 1.0", "more": " * w", "after": "w = float(np.random.beta(1, 1))"},
+        "",
+        "`w` is another number at each step",
+    ),
     "hook": ({"top": "", "first": "net.fc.register_forward_hook(halve)"}, "pass", "register_forward_hook()"),
 }
 STILL_COMPILED = {
@@ -130,6 +140,7 @@ STILL_COMPILED = {
     "casts": {"after": "small = x.half(); rate = x.mean().float()"},
     "drawn outside": {"after": "random.random(); np.random.rand()"},
     "handed over": {"more": " * (1 + epoch)"},
+    "size": {"top": "n = 8", "more": " * n", "after": "n = len(x)"},
 }
 
 

@@ -301,9 +301,19 @@ def _is_tuned(source: Source, node: ast.AST) -> bool:
             return _is_group(source, owner)
         case ast.Call(func=ast.Attribute(value=owner, attr="update")):
             return _is_group(source, owner)
-        case ast.Attribute(attr="state", ctx=ast.Store(), value=owner):
-            return "opt" in last_name(owner).lower()
+        case ast.Attribute(attr="state", value=owner) if "opt" in last_name(owner).lower():
+            return isinstance(node.ctx, ast.Store) or _is_emptied(source, node)
     return False
+
+
+def _is_emptied(source: Source, state: ast.Attribute) -> bool:
+    """`opt.state.clear()`, `opt.state[p] = {}`, `opt.state[p].pop("step")`: what is only read stays."""
+    node: ast.AST = state
+    while isinstance(parent := source.parents.get(node), ast.Subscript) and parent.value is node:
+        if not isinstance(parent.ctx, ast.Load):
+            return True
+        node = parent
+    return isinstance(parent, ast.Attribute) and parent.attr in GROWS
 
 
 def _is_group(source: Source, owner: ast.AST) -> bool:

@@ -16,6 +16,7 @@ from ...changes_between_steps import LAMBDA, Changes, changes_of, changes_of_fil
 from ...refused import Refused
 from .draft import Draft
 from .steps import Backward
+from .varying_numbers import check_numbers
 
 LOOPS = (ast.For, ast.While)
 DYNAMIC = frozenset({"__getattr__", "__getattribute__", "__get__", "__set__", "__setattr__"})
@@ -47,6 +48,7 @@ def check_state(draft: Draft, each: Backward) -> None:
     moves = framework().uses
     if schedules := sorted(word for part in project for word in part.mentions if moves.has(Use.MOVES_MOMENTUM, word)):
         raise Refused(f"{schedules[0]} moves the momentum too, which is compiled in")
+    check_numbers(draft, each, path[0])
     _check_modes(draft, each, project)
     _check_compiled_code(draft, each, between, project, loop)
 

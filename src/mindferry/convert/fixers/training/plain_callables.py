@@ -20,7 +20,9 @@ def is_function(facts: Facts, body: list[ast.stmt], name: str) -> bool:
     """Something that is called and no network: value_and_grad refuses partial functions, lambdas and other objects among its arguments."""
     called = {call.func for statement in body for call in walk(statement) if isinstance(call, ast.Call)}
     kinds = [facts.reading.type(node) for node in called if flow.key(node) == name]
-    return bool(kinds) and not any(kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual) for kind in kinds)
+    return bool(kinds) and not any(
+        kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual) for kind in kinds
+    )
 
 
 def _named_tuples(facts: Facts) -> set[str]:

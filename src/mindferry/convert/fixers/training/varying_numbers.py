@@ -21,7 +21,9 @@ def check_numbers(draft: Draft, each: Backward, loop: ast.AST) -> None:
     """Refuses where every step would be compiled. A number that an outer loop sets is compiled once a round, which pays off."""
     varying = _varying(draft, loop)
     if found := next((name for name in each.inputs if name in varying), ""):
-        raise Refused(f"`{found}` is another number at each step, and ms.jit compiles it anew for each, about a second long")
+        raise Refused(
+            f"`{found}` is another number at each step, and ms.jit compiles it anew for each, about a second long"
+        )
 
 
 def _varying(draft: Draft, loop: ast.AST) -> set[str]:
@@ -42,7 +44,9 @@ def _varying(draft: Draft, loop: ast.AST) -> set[str]:
 def _counted(draft: Draft, loop: ast.AST) -> Iterator[str]:
     """`for i in range(n)`, `for i, batch in enumerate(loader)`, `step += 1`."""
     match loop:
-        case ast.For(target=target, iter=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name))) if name in COUNTING:
+        case ast.For(target=target, iter=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name))) if (
+            name in COUNTING
+        ):
             first = target.elts[0] if isinstance(target, ast.Tuple) else target
             if isinstance(first, ast.Name):
                 yield first.id
@@ -58,7 +62,7 @@ def _is_varying(draft: Draft, value: ast.expr, known: set[str]) -> bool:
     """Whether a number is made of what differs at each step, or drawn."""
     words = {node.id if isinstance(node, ast.Name) else getattr(node, "attr", "") for node in walk(value)}
     is_number = draft.reading.type(value).kind in NUMBERS
-    return bool(words & known) and (is_number or _is_of_numbers(value)) or bool(words & DRAWING) and is_number
+    return (bool(words & known) and (is_number or _is_of_numbers(value))) or (bool(words & DRAWING) and is_number)
 
 
 def _is_of_numbers(value: ast.expr) -> bool:

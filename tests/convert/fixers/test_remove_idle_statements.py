@@ -35,7 +35,6 @@ def run(x, use_cuda):
 @pytest.mark.parametrize(
     "block",
     [
-        "if use_cuda:\n        # of the first GPU\n        x = x.cuda()",
         "if next(flags):\n        x = x.cuda()",
         "if use_cuda:\n        x = x.cuda()\n    else:\n        x = x + 1",
         "if x is None:\n        x = 1\n    elif use_cuda:\n        x = x.cuda()",
@@ -59,7 +58,11 @@ def main(train):
     where = torch.device("cuda")
     train(nn.Linear(2, 2), where)
 """)
-    assert "device = ms_compat.Device()" in code and "where = " in code and "    device = 'cuda' if" in code.replace('"', "'")
+    assert (
+        "device = ms_compat.Device()" in code
+        and "where = " in code
+        and "    device = 'cuda' if" in code.replace('"', "'")
+    )
 
 
 def test_a_copy_that_moved_tensors_is_written_as_a_copy() -> None:

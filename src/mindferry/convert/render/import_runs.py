@@ -25,9 +25,9 @@ def runs_of(source: Source, nodes: Sequence[Import]) -> dict[Import, list[Import
 
 
 def _follows(source: Source, first: Import, second: Import) -> bool:
-    """On the very next line, with no comment on either."""
-    text = source.data[source.line_start(source.start(first)) : source.line_end(source.end(second))]
-    return first.end_lineno == second.lineno - 1 and b"#" not in text and b";" not in text
+    """On the next line, or below nothing but comments, which stay."""
+    between = source.data[source.line_end(source.end(first)) : source.line_start(source.start(second))].splitlines()
+    return first.end_lineno != second.lineno and all(line.lstrip().startswith(b"#") for line in between)
 
 
 def names_of(run: Iterable[Import]) -> Iterator[tuple[Import, ast.alias]]:

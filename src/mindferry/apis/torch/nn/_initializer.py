@@ -1,6 +1,7 @@
 """A tensor that one of MindSpore's initializers fills."""
 
 import ast
+import re
 
 from ..._call import Call
 
@@ -12,6 +13,11 @@ def is_path(node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return isinstance(node, ast.Name)
+
+
+def is_looked_up(target: str) -> bool:
+    """Whether a helper finds the parameter: `ms_compat.layer_parameter(m, "weight")`."""
+    return re.search(r"\w\(", target) is not None
 
 
 def filled(call: Call, build: str, target: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ... import Case, rule
 from ..._call import Call
 from ._context import parameters_in_turn
-from ._initializer import HOME, bound_on_both_sides, filled, is_path
+from ._initializer import HOME, bound_on_both_sides, filled, is_looked_up, is_path
 
 LINEAR = "for m in [nn.Linear(3, 4)]]"
 DENSE = "for m in [nn.Dense(3, 4)]]"
@@ -26,7 +26,7 @@ def _write(call: Call, build: str | None) -> None:
         call.use_like()
         return
     target = call.of(node)
-    if "(" in target:  # of any layer: to look it up three times is no shorter
+    if is_looked_up(target):  # of any layer: to look it up three times is no shorter
         call.use_like()
     else:
         call.replace(f"{target}.set_data({filled(call, build, target)})")

@@ -4,7 +4,7 @@ import ast
 
 from ... import Case, rule
 from ..._call import Call
-from ..nn._initializer import HOME, bound_on_both_sides, filled, is_path, is_path_or_number
+from ..nn._initializer import HOME, bound_on_both_sides, filled, is_looked_up, is_path, is_path_or_number
 
 PLAIN_LAYERS = frozenset(
     f"torch.nn.{name}" for name in "Linear Conv2d Conv3d ConvTranspose2d ConvTranspose3d Embedding".split()
@@ -71,7 +71,7 @@ def _parameter(call: Call) -> str:
     layer = call.reading.symbols.torch_base(kind.qual) or kind.qual
     is_known = kind.kind == "instance" and layer in PLAIN_LAYERS
     target = call.of(node)
-    return target if is_known and "(" not in target else ""
+    return target if is_known and not is_looked_up(target) else ""
 
 
 @rule(

@@ -14,6 +14,7 @@ from ....read.uses import Use
 from ....read.walk import walk_again as walk
 from ...changes_between_steps import LAMBDA, Changes, changes_of, changes_of_file, is_mode, reached, trains
 from ...refused import Refused
+from ...repeated_calls import DRAWS
 from .draft import Draft
 from .steps import Backward
 from .varying_numbers import check_numbers
@@ -80,6 +81,12 @@ def _check_compiled_code(
     if changed := sorted(seen & (sets | _names(loop)) - {"", "self", "grad"}):
         raise Refused(f"`{changed[0]}`, which it reads, may change between two steps, and is compiled in")
     _check_reads(draft, inside, own, between, project, loop)
+    draws = any(DRAWS.search(word) for part in project for word in part.mentions)
+    if draws and (again := next((part.again for part in inside if part.again), "")):
+        raise Refused(
+            f"{_line(draft, again)} calls something twice with the same input, and MindSpore 2.10 compiles both as one: "
+            "dropout and noise would be the same in both"
+        )
 
 
 def _check_reads(

@@ -121,7 +121,7 @@ CHANGES = {  # what stands where, and a part of the reason
         "twice with the same input",
     ),
     "twice in forward": (
-        {"top": "drop = nn.Dropout(0.5)", "forward": "x = self.norm(drop(x)) - self.norm(drop(x))"},
+        {"forward": "x = self.norm(nn.functional.dropout(x)) - self.norm(nn.functional.dropout(x))"},
         "",
         "twice with the same input",
     ),

@@ -205,3 +205,20 @@ def run():
 
 def test_slices_of_constant_bounds_are_assigned_to() -> None:
     assert "x[1:2, :-1] = 3\n" in converted("x = torch.zeros(4, 4)\nx[1:2, :-1] = 3\n")
+
+
+def test_a_sequential_that_stays_empty_is_an_identity_and_one_that_is_filled_is_not() -> None:
+    code = converted("""
+class Block(nn.Module):
+    def __init__(self, wide):
+        super().__init__()
+        self.short = nn.Sequential()
+        self.tail = nn.Sequential()
+        self.tail.add_module("act", nn.ReLU())
+        if wide:
+            self.short = nn.Sequential(nn.Linear(2, 2))
+
+    def forward(self, x):
+        return self.tail(x + self.short(x))
+""")
+    assert "self.short = nn.Identity()" in code and "self.tail = ms_compat.Sequential()" in code

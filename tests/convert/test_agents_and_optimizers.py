@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from two_frameworks import Both, same
+
 from mindferry import convert_source
 
 SCRIPT = """
@@ -98,3 +100,41 @@ def test_a_leaf_of_a_network_stays_what_it_is() -> None:
 def test_a_network_that_moves_its_own_tensors_returns_itself() -> None:
     code = "import torch\nclass Net(torch.nn.Module):\n    def to(self, device):\n        return super(Net, self).to(device)\n    def cuda(self):\n        return super().cuda()\n"
     assert convert_source(code).main.count("return self\n") == 2
+
+
+def test_what_is_taken_out_of_an_optimizer_s_state_begins_anew(both: Both) -> None:
+    theirs, ours = both("""
+import collections
+
+def emptied(opt, net):
+    opt.state.clear()
+
+def replaced(opt, net):
+    opt.state = collections.defaultdict(dict)
+
+def partly(opt, net):
+    opt.state.pop(net.bias)
+
+def run():
+    found = []
+    makers = [
+        lambda w: torch.optim.Adam(w, lr=0.1),
+        lambda w: torch.optim.SGD(w, lr=0.1, momentum=0.9),
+        lambda w: torch.optim.NAdam(w, lr=0.1),
+    ]
+    for make, reset in zip(makers, (emptied, partly, replaced)):
+        net = nn.Linear(6, 1)
+        net.load_state_dict({"weight": torch.full((1, 6), 0.1), "bias": torch.zeros(1)})
+        opt = make(list(net.parameters()))
+        x = torch.from_numpy(X)
+        for epoch in range(5):
+            opt.zero_grad()
+            loss = (net(x) - x.sum(1, keepdim=True)).pow(2).mean()
+            loss.backward()
+            opt.step()
+            found.append(loss.item())
+            if epoch == 2:
+                reset(opt, net)
+    return found
+""")
+    assert same(ours, theirs)

@@ -57,7 +57,7 @@ def converted(folder: Path, optimizer: str, extra: str = "print(loss)", settings
         ),
         (
             "optim.SGD(list(net.parameters()) + list(other.parameters()), lr=0.1)",
-            "ms_compat.SGD(list(ms_compat.parameters(net)) + list(other.trainable_params()), lr=0.1)",
+            "ms_compat.SGD(list(net.trainable_params()) + list(other.trainable_params()), lr=0.1)",
         ),
         ("optim.SGD(weights, lr=0.1)", "ms_compat.SGD(weights, lr=0.1)"),
         ("optim.RAdam(net.parameters())", "ms_compat.RAdam(net.trainable_params())"),

@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import mindspore as ms
+import numpy as np
 import pytest
+from mindspore import nn
 
 from mindferry.convert import convert_project
 from mindferry.convert.settings import Settings
@@ -110,6 +113,28 @@ CHANGES = {  # what stands where, and a part of the reason
     "counted": ({"top": "import itertools\nc = itertools.count()", "forward": "x = x * next(c)"}, "", "draws numbers"),
     "taken out": ({"forward": "x = x * float(x.detach().numpy().mean())"}, "", "takes values out of MindSpore"),
     "listed": ({"more": " * x.mean().tolist()"}, "", "takes values out of MindSpore"),
+    "function": ({"first": "criterion = [nn.functional.cross_entropy][0]"}, "", "`criterion`, which it reads"),
+    "twice": ({"top": "drop = nn.Dropout(0.5)", "more": " + criterion(net(x), y)"}, "", "dropout and noise would be"),
+    "in turn": (
+        {"top": "drop = nn.Dropout(0.5)", "more": " + sum(criterion(net(x), y) for _ in range(2))"},
+        "",
+        "twice with the same input",
+    ),
+    "twice in forward": (
+        {"forward": "x = self.norm(nn.functional.dropout(x)) - self.norm(nn.functional.dropout(x))"},
+        "",
+        "twice with the same input",
+    ),
+    "steps counted": (
+        {"top": "step = 0", "more": " * min(1.0, step / 9)", "after": "step += 1"},
+        "",
+        "`step` is another number at each step",
+    ),
+    "drawn number": (
+        {"top": "w = 1.0", "more": " * w", "after": "w = float(np.random.beta(1, 1))"},
+        "",
+        "`w` is another number at each step",
+    ),
     "hook": ({"top": "", "first": "net.fc.register_forward_hook(halve)"}, "pass", "register_forward_hook()"),
 }
 STILL_COMPILED = {
@@ -128,7 +153,9 @@ STILL_COMPILED = {
     "taken out outside": {"after": "seen = loss.detach().numpy(), loss.tolist()"},
     "casts": {"after": "small = x.half(); rate = x.mean().float()"},
     "drawn outside": {"after": "random.random(); np.random.rand()"},
+    "dropout once": {"forward": "x = nn.functional.dropout(x)", "more": " + criterion(net(x * 2), y)"},
     "handed over": {"more": " * (1 + epoch)"},
+    "size": {"top": "n = 8", "more": " * n", "after": "n = len(x)"},
 }
 
 
@@ -157,6 +184,24 @@ def test_a_step_that_would_not_see_a_change_is_not_compiled(tmp_path: Path, name
 def test_a_step_around_which_nothing_changes_is_compiled(tmp_path: Path, name: str) -> None:
     text, refused = converted(tmp_path, STILL_COMPILED[name], "", Settings(jit=True))
     assert refused == [] and "ms.jit(" in text
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "step"),
+    [
+        ("SGD(net.parameters(), 0.1)", "if i % 2: optimizer.step(); optimizer.zero_grad()"),
+        ("SGD([{'params': net[0].parameters()}, {'params': net[1].parameters()}], 0.1)", "optimizer.step()"),
+    ],
+)
+def test_auto_says_of_every_step_why_it_was_not_compiled(tmp_path: Path, optimizer: str, step: str) -> None:
+    (tmp_path / "train.py").write_text(
+        "import torch\nfrom torch import nn\nnet = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\n"
+        f"optimizer = torch.optim.{optimizer}\nfor i in range(4):\n    loss = net(torch.ones(1, 2)).sum()\n"
+        f"    loss.backward()\n    {step}\n" + ("" if "zero_grad" in step else "    optimizer.zero_grad()\n")
+    )
+    result = convert_project(tmp_path / "train.py", tmp_path / "out", settings=Settings(jit_auto=True))
+    assert "ms.jit" not in (tmp_path / "out/train.py").read_text()
+    assert [each.severity for each in result.findings if each.code == "MF210"] == ["note"]
 
 
 def test_a_state_that_another_file_loads_between_two_steps_is_seen(tmp_path: Path) -> None:
@@ -252,3 +297,16 @@ def test_mindspore_compiles_all_this_in(tmp_path: Path) -> None:
     (tmp_path / "quirks.py").write_text(QUIRKS)
     ran = subprocess.run([sys.executable, "quirks.py"], cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert ran.stdout.split() == ["True", "False", "False", "False", "True", "False", "False"], ran.stderr[-2000:]
+
+
+def test_mindspore_still_takes_two_calls_with_one_input_for_one() -> None:
+    """Where this fails, `repeated_calls` is no longer needed."""
+    ms.set_seed(0)
+    layer, drop, x = nn.Dense(8, 8), nn.Dropout(p=0.5).set_train(), ms.Tensor(np.ones((4, 8), np.float32))
+
+    def apart(x: ms.Tensor) -> ms.Tensor:
+        return (drop(layer(x)) - drop(layer(x))).abs().sum()
+
+    gradient = ms.value_and_grad(apart, None, layer.trainable_params())
+    assert float(gradient(x)[0]) > 0
+    assert float(ms.jit(gradient)(x)[0]) == 0

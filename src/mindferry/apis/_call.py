@@ -25,6 +25,7 @@ _ATOMS = (
     ast.JoinedStr,
     ast.ListComp,
 )
+_AROUND = (ast.Assign, ast.Return, ast.If, ast.While, ast.IfExp, ast.BoolOp, ast.keyword)  # bind less than a comparison
 
 # numpy's names of arguments, which torch's functions and methods take as well; and a method's where the function has another.
 OTHER_NAMES = {
@@ -263,11 +264,10 @@ class Call:
         return self._beyond_positional(name) or self._changes.get(name, None if is_dropped else "") is None
 
     def _parenthesized(self, text: str) -> str:
-        return (
-            text
-            if (isinstance(_parsed(text), _ATOMS) and _stands_alone(text)) or text.startswith(STATEMENT)
-            else f"({text})"
-        )
+        parsed = _parsed(text)
+        is_loose = isinstance(parsed, ast.Compare) and isinstance(self.reading.source.parents.get(self.node), _AROUND)
+        is_plain = (isinstance(parsed, _ATOMS) and _stands_alone(text)) or (is_loose and "\n" not in text)
+        return text if is_plain or text.startswith(STATEMENT) else f"({text})"
 
     def _rename_function(self, spelled: str, parts: tuple[int, list[Slot], int] | None) -> None:
         source, function = self.edits.source, self.node.func

@@ -7,7 +7,7 @@ rather left uncompiled than compiled wrongly.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
@@ -16,6 +16,7 @@ from ..read.source import Source, Unreadable
 from ..read.uses import Use
 from ..read.walk import walk_again as walk
 from .code_words import Text
+from .repeated_calls import first_repeated
 from .steady_names import Names, is_handed, looked_into, names_of, pads, unsteady_read
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -67,6 +68,7 @@ class Changes:
     tuned: str = ""  # where it changes more of an optimizer than its rate
     taken: str = ""  # where it takes values out of the framework
     padded: str = ""  # where it pads with numbers
+    again: str = ""  # where it calls something a second time with the same input
     written: frozenset[str] = frozenset()  # what has other contents afterwards, and what it is a part of
     unsteady: str = ""  # what it reads that may be another thing the next time
     borrowed: frozenset[str] = frozenset()  # names of other files that it reads
@@ -84,7 +86,7 @@ class Changes:
             sorted(self.entries),
             sorted(self.written),
         )
-        reads = (self.unsteady, self.altered, self.names, self.padded)
+        reads = (self.unsteady, self.altered, self.names, self.padded, self.again)
         return f"{self.name}{words}{reads}{self.drawn}{self.replaced}{self.frozen}{self.thawed}{self.mode}{self.kept}{self.tuned}{self.taken}"
 
 
@@ -142,7 +144,7 @@ def _is_of_optimizer(written: ast.AST) -> bool:
     return "param_groups" in {last_name(node) for node in walk(written)}
 
 
-def changes_of(source: Source, roots: Iterable[ast.AST], name: str = "") -> Changes:
+def changes_of(source: Source, roots: Sequence[ast.AST], name: str = "") -> Changes:
     nodes = [node for root in roots for node in walk(root)]
     outside = {word for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for word in node.names}
     bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
@@ -169,6 +171,7 @@ def changes_of(source: Source, roots: Iterable[ast.AST], name: str = "") -> Chan
         first(node for node in nodes if _is_tuned(source, node)),
         first(node for node in nodes if isinstance(node, ast.Attribute) and node.attr in TAKES_OUT),
         padded=first(node for node in nodes if pads(node)),
+        again=first([repeated] if (repeated := first_repeated(roots)) is not None else []),
         written=frozenset(_with_aliases(source, written)),
     )
 
@@ -301,9 +304,19 @@ def _is_tuned(source: Source, node: ast.AST) -> bool:
             return _is_group(source, owner)
         case ast.Call(func=ast.Attribute(value=owner, attr="update")):
             return _is_group(source, owner)
-        case ast.Attribute(attr="state", ctx=ast.Store(), value=owner):
-            return "opt" in last_name(owner).lower()
+        case ast.Attribute(attr="state", value=owner) if "opt" in last_name(owner).lower():
+            return isinstance(node.ctx, ast.Store) or _is_emptied(source, node)
     return False
+
+
+def _is_emptied(source: Source, state: ast.Attribute) -> bool:
+    """`opt.state.clear()`, `opt.state[p] = {}`, `opt.state[p].pop("step")`: what is only read stays."""
+    node: ast.AST = state
+    while isinstance(parent := source.parents.get(node), ast.Subscript) and parent.value is node:
+        if not isinstance(parent.ctx, ast.Load):
+            return True
+        node = parent
+    return isinstance(parent, ast.Attribute) and parent.attr in GROWS
 
 
 def _is_group(source: Source, owner: ast.AST) -> bool:

@@ -13,6 +13,7 @@ from ..apis._lookup import rule_of
 from ..apis.quirks import applies
 from ..apis.torch._members import member
 from ..read.call_results import FOREIGN
+from ..read.guesses import looks_like_keeper_of_steps, name_of
 from ..read.selections import is_selected
 from ..read.tensor_words import meets_tensors
 from ..read.types import Type
@@ -63,6 +64,7 @@ FACES = frozenset(
 _SETTINGS = re.compile(r".*(?:args|cfg|conf|config|opt|opts|option|options|param|params|hparams|setting|settings)")
 INSIDES = {f"_{name}": f"compat.{name}_inside" for name in ("buffers", "modules", "parameters")}
 DEVICES = ("cpu", "cuda", "mps", "xpu", "npu", "meta")
+STATES = frozenset({"state_dict", "load_state_dict"})
 SAME_ATTRIBUTES = frozenset("shape dtype ndim T mT itemsize nbytes device data".split())
 
 
@@ -94,11 +96,13 @@ def judge_call(node: ast.Call, context: Context) -> Verdict | None:
             Outcome.NOT_TORCH, f"other things have a {name}() too, and nothing here speaks for torch", "assumed"
         )
     if (
-        not module_form(name)
+        not module_form(name, context.rules)
         and ((of_tensor is not None and of_tensor.is_same(node)) or _is_unchanged(node, name, context))
         and not _may_add_up_nothing(node.func, context)
     ):
         return Verdict(Outcome.CONVERTED, "means the same in MindSpore")
+    if name in STATES and looks_like_keeper_of_steps(name_of(node.func.value)):
+        return Verdict(Outcome.CONVERTED, "optimizers and schedules have it too")
     if not is_dispatched(name, context.rules):
         return _undispatched(name, context)
     return Verdict(Outcome.DISPATCHED, "asked at run time")

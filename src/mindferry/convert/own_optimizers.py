@@ -21,7 +21,7 @@ LOOP = re.compile(rb"^(?:for|while)\b", re.MULTILINE)  # outside of all function
 # More than MindSpore's optimizers have, or parameters and steps that their kernels don't take.
 NEEDS_HELPERS = re.compile(
     rb"param_groups|add_param_group|get_last_lr|get_lr\b|last_epoch|\bclosure\b|(?<!autograd)\.grad\b"
-    rb"|(?:opt\w*|sched\w*|lr_\w+)\.(?:load_)?state_dict"
+    rb"|(?:opt\w*|sched\w*|lr_\w+)\.(?:load_)?state_dict|(?:\b|_)(?:opt\w*|\w*solver\w*)\.state\b"
     rb"|\b(?:LBFGS|SparseAdam|Adafactor|Muon|RAdam|ASGD|SWALR|\w*CyclicLR|\w*CycleLR|ReduceLROnPlateau|SequentialLR|ChainedScheduler"
     rb"|LambdaLR|MultiplicativeLR|LinearLR|PolynomialLR|CosineAnnealing\w+|GradScaler|Optimizer|_?LRScheduler)\b"
     rb"|\b(?:float64|double|half|float16|bfloat16|set_default_dtype|complex64)\b"

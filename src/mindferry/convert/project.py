@@ -55,6 +55,7 @@ from .output import previous_conversion as previous_conversion
 from .output import write_output
 from .own_optimizers import has_optimizers, may_have_exact_optimizers, needs_helpers
 from .plain_datasets import has_plain_datasets
+from .plain_networks import native_methods
 from .pool import convert_files, quietly
 from .prefer_native import keeps_own_rates, with_differences
 from .render.helper_use import ProjectUse, use_of
@@ -70,6 +71,7 @@ from .trainer import check_own_trainer, trainer_text
 RUNS = re.compile(r"^(?:\w[\w.]* = )?\w+\.(?:fit|evaluate|predict|compile)\(|^(?:for|while) ", re.MULTILINE)
 LOOP = re.compile(rb"(?:for|while)\b")
 STEP = re.compile(rb"(?:grad_fn|backward|gradients|[oO]ptim\w*)\(")
+STATE = re.compile(r"\.(?:load_)?state_dict\(")
 STEP_WORDS = (b"grad_fn(", b"backward(", b"gradients(", b"ptim")  # without one of these the text has no such step
 
 
@@ -127,6 +129,7 @@ def convert_project(
         settings = replace(settings, has_exact_optimizers=not needs_helpers(_texts(layout, sources)))
     if not settings.packages and has_plain_datasets(_texts(layout, sources)):
         settings = replace(settings, has_plain_datasets=True)
+    settings = replace(settings, native_methods=native_methods(layout, settings, _texts(layout, sources)))
     if settings.jit or settings.jit_auto:
         settings = replace(settings, changes=changes_of_project(_texts(layout, sources)))
     settings = replace(
@@ -310,10 +313,10 @@ def _use(written: list[Written]) -> ProjectUse | None:
     is_library = not any(is_script(text) or has_training_loop(text) for _, text in texts)
     use = use_of((known or text.decode("utf-8", "replace") for known, text in texts), COMPAT_MODULE, is_library)
     use.networks = {
-        rewrite.before.rpartition("(")[0].rpartition(".")[0]
+        STATE.split(rewrite.before)[0]
         for each in written
         for rewrite in each.record.rewrites
-        if rewrite.rule.endswith(".Module.state_dict")
+        if rewrite.rule.endswith((".Module.state_dict", ".Module.load_state_dict"))
     }
     return use
 

@@ -38,6 +38,7 @@ class Settings:
     has_native_optimizers: bool = True  # as preferred; not where the project needs what torch's hold
     has_plain_datasets: bool = False  # nobody asks for the base class of datasets, nor adds two of them
     has_exact_optimizers: bool = False  # MindSpore's own where they compute the same: the project asks no more of them
+    native_methods: tuple[str, ...] = ()  # which of a network's methods are MindSpore's own, see native_methods.tsv
     changes: tuple[Changes, ...] = ()  # by the project's functions; known where steps are compiled
     texts: NamesInText = NO_TEXTS  # that the project evaluates, or imports what they name
 
@@ -85,13 +86,20 @@ def _spellings(api: str) -> tuple[str, ...]:
 
 def chosen_rules(settings: Settings, source: str) -> Table:
     native = settings.has_native_optimizers if settings.prefer == "native" else settings.has_exact_optimizers
-    return rules_for(settings.target, source, settings.prefer, native)
+    return rules_for(settings.target, source, settings.prefer, native, settings.native_methods)
 
 
 @functools.cache
-def rules_for(target: str, source: str = "torch", prefer: str = "exact", has_native_optimizers: bool = False) -> Table:
+def rules_for(
+    target: str,
+    source: str = "torch",
+    prefer: str = "exact",
+    has_native_optimizers: bool = False,
+    native_methods: tuple[str, ...] = (),
+) -> Table:
     """The rules, with mint's own operators for Ascend, what only Ascend has left alone for a CPU, and MindSpore's own as preferred."""
-    if (target == "portable" and prefer == "exact" and not has_native_optimizers) or source != "torch":
+    is_usual = target == "portable" and prefer == "exact" and not has_native_optimizers and not native_methods
+    if is_usual or source != "torch":
         return table(source)
     made = Table((_for_target(entry, target) for entry in table()), framework())
     if prefer == "native" or has_native_optimizers:
@@ -107,6 +115,9 @@ def rules_for(target: str, source: str = "torch", prefer: str = "exact", has_nat
             made.calls[api] = replace(made.calls[api], to=name, like=name)
     for api, name in native_on(target).items():
         made.calls[api] = replace(made.calls[api], to=name, like=name, drop=("inplace",), function=None)
+    for api, name, kind in _rows("native_methods.tsv"):
+        if kind in native_methods:
+            made.calls[api] = replace(made.calls[api], to=name)
     return made
 
 
@@ -123,11 +134,10 @@ def _for_target(entry: Rule, target: str) -> Rule:
     )
 
 
-def _native_on_ascend() -> list[tuple[str, str]]:
+def _native_on_ascend() -> list[list[str]]:
     return _rows("ascend.tsv")
 
 
-def _rows(table_file: str) -> list[tuple[str, str]]:
+def _rows(table_file: str) -> list[list[str]]:
     lines = files("mindferry.apis.torch").joinpath(table_file).read_text("utf-8").splitlines()
-    pairs = (line.split("\t") for line in lines if line and not line.startswith("#"))
-    return [(api, name) for api, name in pairs]
+    return [line.split("\t") for line in lines if line and not line.startswith("#")]

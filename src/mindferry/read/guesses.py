@@ -8,6 +8,7 @@ import re
 
 _WORDS = "model|net|network|module|backbone|encoder|decoder|generator|discriminator|critic|actor|teacher|student|classifier|policy|unet|vae|gan"
 _NETWORK = re.compile(rf"(?:.*_)?(?:{_WORDS})s?\d*(?:_.*)?|net[A-Z0-9]\w*|\w*[a-z](?:Net|Model)\d*")
+_KEEPER = re.compile(r"(?:\w*_)?(?:optim(?:izer)?|scheduler|scaler)s?(?:_?[a-z]|_\w+)?\d*")
 _MODE = re.compile(r"(?:\w+_)?(?:mode|training)(?:_(?:mode|state|flag))?|_*(?:is|was|in|do)_train")
 _TRAINERS = ("train", "fit", "run", "learn")
 
@@ -44,6 +45,11 @@ def looks_like_optimizer(text: str) -> bool:
     """`opt`, `self.optimizer_g`, `optim`, `D_solver`; not `opt_scheduler`."""
     words = text.lower()
     return ("opt" in words or "solver" in words) and "sched" not in words
+
+
+def looks_like_keeper_of_steps(name: str) -> bool:
+    """`optimizer_g`, `lr_scheduler`, `scaler`: no network is called so, and each has a state of its own."""
+    return _KEEPER.fullmatch(name.lower()) is not None
 
 
 def looks_like_optimizer_wrapper(text: str) -> bool:

@@ -583,3 +583,24 @@ def run():
 """)
     assert ours == pytest.approx(theirs)
     assert theirs != [12.0, 2.0]  # it did change
+
+
+def test_a_known_layer_s_first_values_come_from_mindspores_initializers() -> None:
+    code = convert_source("""from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, r):
+        super().__init__()
+        self.fc, self.conv = nn.Linear(2, 3), nn.Conv1d(2, 3, 3)
+        self.fc.weight.data.normal_(0.0, 0.02)
+        self.fc.bias.data.uniform_(-r, r)
+        self.fc.bias.data.uniform_(0, 0.5)
+        self.fc.bias.data.uniform_(r, 0.5)
+        self.conv.weight.data.normal_(0.0, 0.02)
+""").main
+    filled = "self.fc.{0}.set_data(initializer.initializer(initializer.{1}, self.fc.{0}.shape, self.fc.{0}.dtype))"
+    assert filled.format("weight", "Normal(sigma=0.02, mean=0.0)") in code
+    assert filled.format("bias", "Uniform(r)") in code
+    assert "self.fc.bias.set_data(ops.rand(self.fc.bias.shape) * 0.5)" in code
+    assert "uniform_like(self.fc.bias, r, 0.5)" in code
+    assert "normal_like(self.conv.weight, 0.0, 0.02)" in code  # whose weight has an axis more

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from ...read.walk import walk
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, RemoveStatement, ReplaceNode, ReplaceSpan, Texts
 
@@ -18,13 +19,80 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
     statements: list[ast.Assign | ast.Expr] = [*facts.source.of(ast.Assign), *facts.source.of(ast.Expr)]
-    for node in statements:
-        if _is_idle(facts, node, texts):
-            if len(facts.block_of(node)) == 1:
-                yield ReplaceNode(node, "pass", swallows=True)
-            else:
-                yield RemoveStatement(node)
-                yield from _close_gap(facts, node)
+    idle: set[ast.stmt] = {node for node in statements if _is_idle(facts, node, texts)}
+    empty = [node for node in facts.source.of(ast.If) if _is_empty(facts, node, idle, texts)]
+    for node in [*empty, *(each for each in statements if each in idle and facts.parents[each] not in empty)]:
+        if len(facts.block_of(node)) == 1:
+            yield ReplaceNode(node, "pass", swallows=True)
+        else:
+            yield RemoveStatement(node)
+            yield from _close_gap(facts, node)
+    for copied in statements:
+        short = _short_copy(texts, copied.value) if isinstance(copied, ast.Assign) and copied not in idle else ""
+        if short and not _is_taken(facts, short.partition("(")[0]):
+            yield ReplaceNode(copied.value, short, swallows=True)
+
+
+def _is_taken(facts: Facts, name: str) -> bool:
+    """Whether the file has something of its own that is called `dict` or `list`."""
+    is_stored = any(isinstance(each.ctx, ast.Store) for each in facts.source.named.get(name, ()))
+    return is_stored or any(each.arg == name for each in facts.source.of(ast.arg))
+
+
+def _is_empty(facts: Facts, node: ast.If, idle: set[ast.stmt], texts: Texts) -> bool:
+    """`if cuda:` of which nothing is left, where to ask does nothing either."""
+    text = facts.source.text(node)
+    if node.orelse or text.startswith("elif") or not all(_asks(facts, each) for each in walk(node.test)):
+        return False
+    is_left = [not (each in idle or texts.is_removed(each) or texts.of(each) == "pass") for each in node.body]
+    return not any(is_left) and any(not isinstance(each, ast.Pass) for each in node.body)
+
+
+def _asks(facts: Facts, part: ast.AST) -> bool:
+    """Names, comparisons, and whether there is a device; any other call may do something."""
+    if isinstance(part, ast.Call):
+        is_plain = isinstance(part.func, ast.Name) and part.func.id in ("len", "isinstance", "hasattr")
+        return is_plain or facts.framework.has(facts.api(part.func))
+    return not isinstance(part, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom | ast.Subscript)
+
+
+def _short_copy(texts: Texts, value: ast.expr) -> str:
+    """`dict(batch)` for `{k: v for k, v in batch.items()}`, where `v.to(device)` stood; '' for anything else."""
+    if not isinstance(value, ast.DictComp | ast.ListComp | ast.Call) or not texts.is_touched(value):
+        return ""
+    try:
+        made = ast.parse(texts.of(value).strip(), mode="eval").body
+    except SyntaxError:
+        return ""
+    match made:
+        case ast.DictComp(
+            key=ast.Name(id=key),
+            value=ast.Name(id=kept),
+            generators=[
+                ast.comprehension(
+                    target=ast.Tuple(elts=[ast.Name(id=first), ast.Name(id=second)]),
+                    iter=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="items"), args=[], keywords=[]),
+                    ifs=[],
+                    is_async=0,
+                )
+            ],
+        ) if (key, kept) == (first, second) and first != second:
+            return f"dict({name})"
+        case ast.ListComp(elt=elt, generators=[generator]):
+            return f"list({_same_items(elt, generator)})" if _same_items(elt, generator) else ""
+        case ast.Call(func=ast.Name(id="tuple" | "list" as kind), args=[ast.GeneratorExp(elt=elt, generators=[each])]):
+            return f"{kind}({_same_items(elt, each)})" if _same_items(elt, each) else ""
+    return ""
+
+
+def _same_items(element: ast.expr, generator: ast.comprehension) -> str:
+    """What `t for t in batch` goes through."""
+    match element, generator:
+        case ast.Name(id=kept), ast.comprehension(
+            target=ast.Name(id=taken), iter=ast.Name(id=name), ifs=[], is_async=0
+        ):
+            return name if kept == taken else ""
+    return ""
 
 
 def _is_idle(facts: Facts, node: ast.Assign | ast.Expr, texts: Texts) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ... import findings
+from ...read.class_names import words_about, words_asked_for
 from ...read.types import MODULE, TENSOR, Type, tuple_of
 from ...read.uses import Use
 from ..dispatch import is_asked_for_shape
@@ -29,6 +30,8 @@ from .data_arrays import is_in_data
 
 PAIR = tuple_of(TENSOR, TENSOR)  # torch.return_types of max, topk, sort
 ANY_LAYER = frozenset({"weight", "bias", "running_mean", "running_var", "__class__"})
+SAME_WORDS = {"Conv", "BatchNorm", "LayerNorm", "GroupNorm", "Embedding"}  # of names of both frameworks' classes
+OF_NORMS = {"weight": "gamma", "bias": "beta"}
 RENAMED = ANY_LAYER - {"__class__"}
 # Layers whose parameters MindSpore names otherwise, told by what they are called where their class isn't known.
 _NORMS = re.compile(r"(?:.*_)?(?:bn|norm|ln|gn|embed|embedding)s?\d*(?:_.*)?")
@@ -50,7 +53,9 @@ def plan(facts: Facts) -> Iterator[Change]:
         elif _is_set_by_name(facts, node, receiver):
             yield from _tie(facts, node)
         elif receiver == MODULE and node.attr in ANY_LAYER and _is_any_layer(facts, node.value):
-            if isinstance(node.ctx, ast.Load):
+            if isinstance(node.ctx, ast.Load) and (name := _told_by_class_name(facts, node)):
+                yield from _call_otherwise(facts, node, name)
+            elif isinstance(node.ctx, ast.Load):
                 yield from _look_up(facts, node)
             else:
                 yield from _tie(facts, node)
@@ -62,6 +67,27 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield from _index(facts, node)
         elif _may_be_part(facts, node, receiver):
             yield from _ask_for_part(facts, node)
+
+
+def _told_by_class_name(facts: Facts, node: ast.Attribute) -> str:
+    """What MindSpore calls `m.weight` where `classname.find("BatchNorm") != -1` was asked; '' where that does not tell."""
+    words = words_about(facts.source, node)
+    is_conv = node.attr == "weight" and all(word.startswith(("Conv", "Linear")) for word in words)
+    is_norm = node.attr in OF_NORMS and all(word.startswith("BatchNorm") for word in words)
+    classes = {qual.rpartition(".")[2] for qual in facts.reading.symbols.classes}
+    if not words or any(word in name for word in words for name in classes):
+        return ""
+    # A BatchNorm3d holds another norm, which has the parameters.
+    has_others = "BatchNorm3d" in facts.reading.symbols.mentioned or facts.source.mentions("BatchNorm3d")
+    return "weight" if is_conv else OF_NORMS[node.attr] if is_norm and not has_others else ""
+
+
+def _call_otherwise(facts: Facts, node: ast.Attribute, name: str) -> Iterator[Change]:
+    if name != node.attr:
+        end = facts.source.end(node)
+        yield ReplaceSpan(end - len(node.attr.encode()), end, name)
+        yield facts.record(node, facts.framework.network, f".{node.attr}", f".{name}")
+    yield claim(node)
 
 
 def _is_set_by_name(facts: Facts, node: ast.Attribute, receiver: Type) -> bool:
@@ -128,6 +154,9 @@ def _look_up(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
     elif node.attr != "__class__":
         helper, arguments = LAYER_PARAMETER, f"({owner}, '{node.attr}')"
     elif isinstance(parent, ast.Attribute) and parent.attr == "__name__" and isinstance(parent.ctx, ast.Load):
+        if (words := words_asked_for(facts.source, parent)) is not None and words <= SAME_WORDS:
+            yield claim_all(parent)
+            return
         helper, arguments, whole = "compat.layer_name", f"({owner})", parent
     else:
         return

@@ -33,7 +33,7 @@ def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
         target = node.targets[0]
         if len(node.targets) != 1:
             continue
-        if isinstance(target, ast.Name) and _is_device(facts, node.value) and _is_unread(facts, node, target, texts):
+        if isinstance(target, ast.Name) and _is_device(facts, node.value) and is_unread(facts, node, target, texts):
             if len(facts.block_of(node)) > 1:
                 yield RemoveStatement(node)
                 yield facts.record(node, "device", facts.source.text(node), "")
@@ -50,7 +50,7 @@ def _shorten(
         len(names) > 1
         and isinstance(name, ast.Name)
         and _is_device(facts, value)
-        and _is_unread(facts, node, name, texts)
+        and is_unread(facts, node, name, texts)
     ):
         before = facts.source.text(node)
         if len(values) == 2 and isinstance(values[0], ast.Starred):  # `b, n = x.shape`, without the star
@@ -64,15 +64,17 @@ def _is_device(facts: Facts, node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "device" and facts.reading.type(node.value).is_tensor
 
 
-def _is_unread(facts: Facts, node: ast.Assign, name: ast.Name, texts: Texts) -> bool:
-    """A local name that no statement of the function mentions any more."""
-    function = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
-    if function is None or len(facts.source.stored_within(name.id, function)) != 1:
+def is_unread(facts: Facts, node: ast.Assign, name: ast.Name, texts: Texts) -> bool:
+    """A name that no statement of the function, or of a project's only file, mentions any more."""
+    function = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
+    is_shared = function is facts.source.tree and (facts.is_notebook or len(facts.reading.symbols.exports) > 1)
+    is_member = isinstance(facts.parents[node], ast.ClassDef)
+    if is_shared or is_member or len(facts.source.stored_within(name.id, function)) != 1:
         return False
     source = facts.source
     mentioned = re.compile(rf"(?<![\w.]){re.escape(name.id)}\b(?!\s*=[^=])")
     parts = (
-        texts.span(source.start(function), source.start(node)),
-        texts.span(source.end(node), source.end(function)),
+        texts.span(0 if function is source.tree else source.start(function), source.start(node)),
+        texts.span(source.end(node), len(source.data) if function is source.tree else source.end(function)),
     )
     return not any(mentioned.search(part) for part in parts)

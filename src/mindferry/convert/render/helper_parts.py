@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from importlib.resources import files
 
+from ...read.guesses import looks_like_optimizer
 from ...read.walk import walk
 from .fixed_locals import with_fixed_locals
 from .fold_constants import Offsets, parsed, simplified
@@ -61,7 +62,13 @@ def _lacks_gradients(use: ProjectUse, wanted: Collection[str]) -> bool:
     """Whether some of an optimizer's gradients may be None. A loss that reaches all parameters gives all of a network's, or none."""
     is_partial = _leaves_out_parameters(use, wanted) or bool(GRADIENT_HELPERS - WHOLE & set(wanted))
     is_kept = bool(GRADIENT_HELPERS & set(wanted)) and (is_partial or not _trains_whole_networks(use, wanted))
-    return is_kept or "grad" in use.mentioned | use.stored or freezes_parameters(use, wanted)
+    is_other = freezes_parameters(use, wanted) or _resets_state(use, wanted)
+    return is_kept or "grad" in use.mentioned | use.stored or is_other
+
+
+def _resets_state(use: ProjectUse, _: Collection[str]) -> bool:
+    """Whether an optimizer's .state is asked for: what is taken out of it begins anew."""
+    return any(looks_like_optimizer(owner) for owner in use.group_owners)
 
 
 def _trains_whole_networks(use: ProjectUse, wanted: Collection[str]) -> bool:
@@ -180,6 +187,7 @@ NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "KEEPS_OPTIMIZER_STATE": keeps_optimizer_state,
     "SHARES_GRADIENTS": lambda use, wanted: False,  # an Accelerator needs all parts
     "SEEDS_APART": lambda use, wanted: any("seed" in name for name in wanted),
+    "RESETS_STATE": _resets_state,
     "SHARES_STATE": lambda use, wanted: bool(SHARING & set(wanted)),
     "HAS_OWN_OPTIMIZERS": lambda use, wanted: (
         bool({"Optimizer", "LBFGS"} & set(wanted)) or _takes_closures(use, wanted)

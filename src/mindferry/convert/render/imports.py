@@ -12,6 +12,7 @@ from ...read.edits import Edits
 from ...read.infer import Reading, imported_names
 from ...read.source import Source
 from .helpers_module import SETTINGS, inline
+from .import_runs import merged, names_of, runs_of, still_used
 from .imported_names import bound_name, import_line, origin_of
 from .replace_left_names import left_over_names, placeholder
 
@@ -124,6 +125,7 @@ class Imports:
         """Replace the torch imports by what the converted file needs; what is left of torch's names is bound to a placeholder."""
         left = self._left_over(edits)
         present = {kind.qual for kind in self.reading.scope.names.values() if kind.kind == "ref"}
+        self.homes = still_used(self.homes, edits.span(0, len(edits.source.data)))
         missing = [home for home in dict.fromkeys([*HOMES, *self.homes]) if home in self.homes and home not in present]
         first_use = self._first_use(edits.source)
         statements = [
@@ -132,6 +134,10 @@ class Imports:
         ]
         is_first = bool(left or self.may_be_absent) and "compat" in missing  # placeholders need it before anything else
         last = self._last_torch_import(statements)
+        whole = [
+            node for node, top, _ in statements if top and all(self._is_dropped(node, each) for each in node.names)
+        ]
+        runs = runs_of(edits.source, whole) if not (left or self.may_be_absent) else {}
         done: set[tuple[ast.AST, str]] = set()
         for node, top_level, only_one in statements:
             dropped = [alias for alias in node.names if self._is_dropped(node, alias)]
@@ -140,7 +146,7 @@ class Imports:
             wanted = [
                 home
                 for home in missing
-                if top_level and any(_natural(node, alias, self.reading) == home for alias in dropped)
+                if top_level and any(_natural(*each, self.reading) == home for each in names_of(runs.get(node, [node])))
             ]
             if is_first and top_level:
                 wanted = ["compat", *(home for home in wanted if home != "compat")]
@@ -149,7 +155,7 @@ class Imports:
                 _insert_at_top(edits, self.statement("compat") + edits.source.newline())
             is_first = False
             missing = [home for home in missing if home not in wanted]
-            if top_level and node is last:
+            if top_level and last in runs.get(node, [node]):
                 wanted, missing = wanted + missing, []
             kept = [alias for alias in node.names if alias not in dropped]
             bound = [
@@ -235,16 +241,10 @@ class Imports:
 
     def _statements(self, homes: list[str]) -> list[str]:
         """Import lines; names from one module share a line."""
-        lines: dict[str, str] = {}
         given = [self.statement(home) for home in homes]
         of_helpers = {part for line in given if "\n" in line for part in line.split("\n")}
-        for line in given:
-            module, separator, name = line.partition(" import ")
-            is_shared = separator and module.startswith("from mindspore") and "\n" not in line
-            shared = module if is_shared else line
-            if line not in of_helpers:
-                lines[shared] = f"{lines[shared]}, {name}" if shared in lines else line
-        return [part for line in lines.values() for part in (line.split("\n") if line.startswith("try:") else [line])]
+        lines = merged(line for line in given if line not in of_helpers)
+        return [part for line in lines for part in (line.split("\n") if line.startswith("try:") else [line])]
 
     def _last_torch_import(self, statements: list[tuple[ast.Import | ast.ImportFrom, bool, bool]]) -> ast.AST | None:
         dropping = [

@@ -129,9 +129,11 @@ def tensor_form(name: str, rules: Table) -> str:
     return entry.to if entry.to.startswith("compat.") and entry.function is None else ""
 
 
-def module_form(name: str) -> str:
+def module_form(name: str, rules: Table) -> str:
     """The function that stands for a network's method; '' if MindSpore's does as it is."""
-    return f"compat.{_MODULE[name]}" if name in _MODULE else ""
+    entry = rules.calls.get(f"{rules.framework.network}.{name}")
+    is_same = entry is not None and entry.to == f".{name}"
+    return f"compat.{_MODULE[name]}" if name in _MODULE and not is_same else ""
 
 
 def attribute_form(name: str, rules: Table) -> str:
@@ -143,7 +145,7 @@ def attribute_form(name: str, rules: Table) -> str:
 
 
 def is_dispatched(name: str, rules: Table) -> bool:
-    return bool(tensor_form(name, rules) or module_form(name))
+    return bool(tensor_form(name, rules) or module_form(name, rules))
 
 
 def _short(qual: str) -> str:
@@ -152,7 +154,7 @@ def _short(qual: str) -> str:
 
 def method_text(name: str, rules: Table) -> str:
     """The helper's source."""
-    tensor, module = tensor_form(name, rules), module_form(name)
+    tensor, module = tensor_form(name, rules), module_form(name, rules)
     owners = " or ".join(each for each, form in (("a tensor", tensor), ("a network", module)) if form)
     lines = [
         f"def {PREFIX}{name}(owner, *args, **kwargs):",

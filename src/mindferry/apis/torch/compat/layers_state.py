@@ -39,9 +39,7 @@ def state_dict(cell, destination=None, prefix="", keep_vars=False):
         return cell.state_dict()
     if not RENAMES_ENTRIES and destination is None and not prefix:
         return collections.OrderedDict(cell.state_dict())
-    found = destination
-    if found is None:
-        found = State() if READS_STATES else collections.OrderedDict()
+    found = (State() if READS_STATES else collections.OrderedDict()) if destination is None else destination
     entries = list(cell.state_dict().items())
     places = {path: place for place, path in enumerate(dict.fromkeys(key.rpartition(".")[0] for key, _ in entries))}
     entries.sort(

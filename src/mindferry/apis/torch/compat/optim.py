@@ -9,6 +9,7 @@ from .parts import (
     HAS_OWN_OPTIMIZERS,
     KEEPS_OPTIMIZER_STATE,
     LACKS_GRADIENTS,
+    RESETS_STATE,
     SHARES_STATE,
     TAKES_CLOSURES,
     TAKES_ORDER,
@@ -243,6 +244,8 @@ class GradientOptimizer(Optimizer):
     def update(self, grads):
         if len(grads) != len(self.parameters):
             raise ValueError("the optimizer takes one gradient for each of optimizer.parameters")
+        if RESETS_STATE:
+            self.start_anew()
         if LACKS_GRADIENTS:
             grads = self.without_frozen(grads) if FREEZES_PARAMETERS else grads
             self.has_gaps = bool(self.missed) or any(grad is None for grad in grads)
@@ -251,6 +254,24 @@ class GradientOptimizer(Optimizer):
             for group in self.param_groups:
                 group.show_rate()
         return done
+
+    if RESETS_STATE:
+
+        def start_anew(self):
+            """What somebody took out of .state begins again, as in torch: its slots, and the number of its steps."""
+            for i, group in enumerate(self.param_groups):
+                gone = [k for k, p in enumerate(group["params"]) if not self.state.get(p)]
+                slots = self.slots[i]
+                if SHARES_STATE and gone and len(gone) == len(group["params"]):
+                    for name, value in self.shared_state(group).items():
+                        ops.assign(slots[name], value)
+                for k in gone:
+                    p = group["params"][k]
+                    for name, value in self.first_state(group, p).items():
+                        ops.assign(slots[name][k], value)
+                    own = {name: kept[k] if isinstance(kept, list) else kept for name, kept in slots.items()}
+                    self.state[p] = {"step": group.count, **own}
+                    self.missed[self.starts[i] + k] = int(group.count)
 
     if TAKES_PLANNED_RATES:
 

@@ -5,6 +5,7 @@ TAKES_ORDER = True  # MindSpore's order_params among an optimizer's groups
 FREEZES_PARAMETERS = True  # a parameter of an optimizer's may be frozen
 LACKS_GRADIENTS = True  # the gradient of a parameter may be None
 LEAVES_OUT_PARAMETERS = True  # a loss may be computed without some of the parameters that it trains
+RESETS_STATE = True  # what an optimizer keeps is taken away from it: optimizer.state.clear()
 SHARES_STATE = True  # an optimizer keeps something once for a whole group
 HAS_OWN_OPTIMIZERS = True  # classes of the project's, or others here, that have a step() of their own
 WRAPS_OPTIMIZERS = True  # classes of the project's that hold an optimizer and have a step(), and are none

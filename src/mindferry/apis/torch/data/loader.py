@@ -1,7 +1,11 @@
 """DataLoader: a GeneratorDataset where what it yields is known, and a helper with torch's arguments where it is not."""
 
+import ast
+
 from ... import Case, rule
 from ..._call import Call
+
+IDLE = frozenset({"pin_memory", "pin_memory_device"})  # MindSpore has no such memory
 
 WHY = "batches are compared in tests/data/test_loader.py"
 
@@ -18,6 +22,12 @@ WHY = "batches are compared in tests/data/test_loader.py"
             "torch.utils.data.DataLoader(d, batch_size=4)", "ms_compat.DataLoader(d, batch_size=4)", runs=False, why=WHY
         ),
         Case(
+            "torch.utils.data.DataLoader(d, batch_size=4, pin_memory=True, num_workers=2)",
+            "ms_compat.DataLoader(d, batch_size=4, num_workers=2)",
+            runs=False,
+            why=WHY,
+        ),
+        Case(
             "torch.utils.data.DataLoader(d, 4, True, collate_fn=f)",
             "ms_compat.DataLoader(d, 4, True, collate_fn=f)",
             runs=False,
@@ -26,6 +36,9 @@ WHY = "batches are compared in tests/data/test_loader.py"
     ],
 )
 def data_loader(call: Call) -> None:
+    for name in IDLE - call.reading.symbols.mentioned:
+        if isinstance(call.given.get(name), ast.Constant):
+            call.set(**{name: None})
     if not call.noted:  # the columns of its batches, where a fixer could tell
         return
     generator = [call.text("dataset"), "[" + ", ".join(f'"{each}"' for each in call.noted) + "]"]

@@ -71,8 +71,8 @@ for _api in ("torch.cuda.is_available", "torch.accelerator.is_available", "torch
         _api,
         differs="true on any accelerator",
         cases=[
-            Case(f"{_api}()", f"({IS_ACCELERATED})", gradient=False),
-            Case(f"'cuda' if {_api}() else 'cpu'", f"'cuda' if ({IS_ACCELERATED}) else 'cpu'", gradient=False),
+            Case(f"{_api}()", IS_ACCELERATED, gradient=False),
+            Case(f"'cuda' if {_api}() else 'cpu'", f"'cuda' if {IS_ACCELERATED} else 'cpu'", gradient=False),
         ],
     )
     def is_available(call: Call) -> None:
@@ -239,7 +239,7 @@ rule(
 @rule(
     "torch.cuda.is_bf16_supported",
     cases=[
-        Case("torch.cuda.is_bf16_supported()", f"({IS_ACCELERATED})", runs=False, why="differs by machine"),
+        Case("torch.cuda.is_bf16_supported()", IS_ACCELERATED, runs=False, why="differs by machine"),
     ],
 )
 def is_bf16_supported(call: Call) -> None:

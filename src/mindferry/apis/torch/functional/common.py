@@ -356,6 +356,7 @@ def max_pool2d(call: Call) -> None:
     cases=[
         Case("F.avg_pool2d(x, 2)", "ops.avg_pool2d(x, 2, stride=2)", shapes=((2, 3, 8, 8),)),
         Case("F.avg_pool2d(x, 3, stride=2)", "ops.avg_pool2d(x, 3, stride=2)", shapes=((2, 3, 9, 9),)),
+        Case("F.avg_pool2d(x, x.size(2))", "ops.avg_pool2d(x, x.shape[2], stride=x.shape[2])", shapes=((2, 3, 8, 8),)),
         Case("F.avg_pool2d(x, x.shape[2:])", "ms_compat.avg_pool2d(x, x.shape[2:])", shapes=((2, 3, 8, 8),)),
         Case(
             "F.avg_pool2d(x, 3, 2, 1, count_include_pad=False)",
@@ -367,7 +368,8 @@ def max_pool2d(call: Call) -> None:
 def avg_pool2d(call: Call) -> None:
     kernel = call.literal("kernel_size")
     special = ("padding", "ceil_mode", "count_include_pad", "divisor_override")
-    if not isinstance(kernel, int) or any(call.has(name) for name in special):
+    is_number = isinstance(kernel, int) or call.kind("kernel_size").kind == "int"
+    if not is_number or any(call.has(name) for name in special):
         call.use_like()
     elif call.literal("stride") is None:
         call.set(stride=call.text("kernel_size"))

@@ -39,14 +39,13 @@ def _replace(call: Call, target: str, *arguments: str) -> None:
     call.replace(f"{call.name(target)}({', '.join(parts)})")
 
 
-def _filled(api: str, target: str, helper: str, differs: str = "") -> None:
+def _filled(api: str, target: str, helper: str, number: str) -> None:
     text = target.rpartition(".")[2]
 
     @rule(
         api,
         to=target,
         like=helper,
-        differs=differs,
         cases=[
             Case(f"x + {api}(3, 4)", f"x + ops.{text}((3, 4))", shapes=((3, 4),)),
             Case(
@@ -54,7 +53,8 @@ def _filled(api: str, target: str, helper: str, differs: str = "") -> None:
             ),
             Case(f"x + {api}(x.shape, device='cpu')", f"x + ops.{text}(x.shape)", shapes=((3, 4),)),
             Case(f"x + {api}(x.size(0), 4)", f"x + ops.{text}((x.shape[0], 4))", shapes=((3, 4),)),
-            Case(f"x + {api}(())", f"x + ms_compat.{helper[7:]}(())", shapes=((3, 4),)),
+            Case(f"x + {api}(())", f"x + ms.Tensor({number}, ms.float32)", shapes=((3, 4),)),
+            Case(f"x + {api}((), dtype=torch.int64)", f"x + ms.Tensor({number}, ms.int64)", shapes=((3, 4),)),
             Case(f"x + {api}(*x.shape)", f"x + ms_compat.{helper[7:]}(*x.shape)", shapes=((3, 4),)),
         ],
     )
@@ -62,12 +62,15 @@ def _filled(api: str, target: str, helper: str, differs: str = "") -> None:
         shape = _sizes(call)
         if shape and shape not in SCALAR and not call.has("out"):
             _replace(call, target, shape)
+        elif shape and not call.has("out"):
+            dtype = call.text("dtype") if call.has("dtype") and call.literal("dtype") is not None else ""
+            call.replace(f"{call.name('mindspore.Tensor')}({number}, {dtype or call.name('mindspore.float32')})")
         else:
             call.use_like()
 
 
-_filled("torch.zeros", "mindspore.ops.zeros", "compat.zeros")
-_filled("torch.ones", "mindspore.ops.ones", "compat.ones")
+_filled("torch.zeros", "mindspore.ops.zeros", "compat.zeros", "0.0")
+_filled("torch.ones", "mindspore.ops.ones", "compat.ones", "1.0")
 
 
 @rule(

@@ -37,3 +37,32 @@ def _called(reading: Reading) -> set[tuple[str, str]]:
             if kind.kind == "instance" and not (node.func.attr == "append" and is_dropped):
                 found.add((reading.symbols.torch_base(kind.qual), node.func.attr))
     return found
+
+
+def parameters_in_turn(reading: Reading) -> set[str]:
+    """Names that the file gives nothing but a network's parameters, in loops: `for name, p in net.named_parameters()`."""
+    found: dict[str, int] = {}
+    loops: list[ast.For | ast.comprehension] = [*reading.source.of(ast.For), *reading.source.of(ast.comprehension)]
+    for node in loops:
+        match node.target, node.iter:
+            case ast.Name(id=name), ast.Call(func=ast.Attribute(attr="parameters")):
+                found[name] = found.get(name, 0) + 1
+            case ast.Tuple(elts=[_, ast.Name(id=name)]), ast.Call(func=ast.Attribute(attr="named_parameters")):
+                found[name] = found.get(name, 0) + 1
+    given = {node.arg for node in reading.source.of(ast.arg)}
+    stores = {
+        name: sum(isinstance(each.ctx, ast.Store) for each in reading.source.named.get(name, ())) for name in found
+    }
+    return {name for name, count in found.items() if stores[name] == count and name not in given}
+
+
+def is_only_called(reading: Reading, name: str) -> bool:
+    """Whether the file does nothing with members of that name but set and call them."""
+    return all(
+        isinstance(node.ctx, ast.Store) or _is_function(reading, node) for node in reading.source.members.get(name, ())
+    )
+
+
+def _is_function(reading: Reading, node: ast.Attribute) -> bool:
+    parent = reading.source.parents.get(node)
+    return isinstance(parent, ast.Call) and parent.func is node

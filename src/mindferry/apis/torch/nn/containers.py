@@ -4,7 +4,7 @@ import ast
 
 from ... import Case, rule
 from ..._call import Call
-from ._context import calls_a, slices_a
+from ._context import calls_a, is_only_called, parent_of, slices_a
 
 
 @rule(
@@ -39,8 +39,18 @@ from ._context import calls_a, slices_a
 )
 def sequential(call: Call) -> None:
     api = "torch.nn.Sequential"
-    if not call.node.args or slices_a(call, api) or calls_a(call, api, "append", "extend", "insert", "pop"):
+    if _passes_on(call):
+        call.use("mindspore.nn.Identity")
+    elif not call.node.args or slices_a(call, api) or calls_a(call, api, "append", "extend", "insert", "pop"):
         call.use_like()
+
+
+def _passes_on(call: Call) -> bool:
+    """`self.shortcut = nn.Sequential()`, which is never filled: an empty SequentialCell does not compile."""
+    match parent_of(call):
+        case ast.Assign(targets=[ast.Attribute(attr=name)]) if not call.node.args and not call.node.keywords:
+            return is_only_called(call.reading, name)
+    return False
 
 
 @rule(

@@ -1,22 +1,20 @@
 """torch.nn.init: a layer's weight is set from one of MindSpore's initializers; other tensors take a helper."""
 
 import ast
+import re
 from collections.abc import Callable
 
 from ... import Case, rule
 from ..._call import Call
+from ._context import parameters_in_turn
+from ._initializer import HOME, bound_on_both_sides, filled, is_looked_up, is_path
 
-HOME = "mindspore.common.initializer"
 LINEAR = "for m in [nn.Linear(3, 4)]]"
 DENSE = "for m in [nn.Dense(3, 4)]]"
 GAINS = ("relu", "leaky_relu", "tanh", "sigmoid", "linear", "conv1d", "conv2d", "conv3d")
 
 
-def _is_path(node: ast.expr) -> bool:
-    """A name with attributes and subscripts: can be written twice."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return isinstance(node, ast.Name)
+PARAMETER = re.compile(r"(?:weight|bias)(?:_[ih]h_l\d+(?:_reverse)?)?\Z")  # of any layer
 
 
 def _write(call: Call, build: str | None) -> None:
@@ -24,17 +22,20 @@ def _write(call: Call, build: str | None) -> None:
     node = call.given.get("tensor")
     if isinstance(node, ast.Attribute) and node.attr == "data":
         node = node.value
-    if (
-        build is None
-        or not isinstance(node, ast.Attribute)
-        or node.attr not in ("weight", "bias")
-        or not _is_path(node)
-        or call.has("generator")
-    ):
+    if build is None or node is None or not _is_parameter(call, node) or call.has("generator"):
         call.use_like()
         return
     target = call.of(node)
-    call.replace(f"{target}.set_data({call.name(f'{HOME}.initializer')}({build}, {target}.shape, {target}.dtype))")
+    if is_looked_up(target):  # of any layer: to look it up three times is no shorter
+        call.use_like()
+    else:
+        call.replace(f"{target}.set_data({filled(call, build, target)})")
+
+
+def _is_parameter(call: Call, node: ast.expr) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id in call.reading.once(parameters_in_turn)
+    return isinstance(node, ast.Attribute) and PARAMETER.match(node.attr) is not None and is_path(node)
 
 
 def _named(call: Call, kind: str, **arguments: tuple[str, str]) -> str:
@@ -103,7 +104,13 @@ _init(
     (", std=0.02", "initializer.TruncatedNormal(sigma=0.02)"),
     (", mean=0.1, std=0.5, a=-1, b=1", "initializer.TruncatedNormal(sigma=0.5, mean=0.1, a=-1, b=1)"),
 )
-_init("uniform", "a b generator", lambda call: None, (", -0.1, 0.3", ""))
+_init(
+    "uniform",
+    "a b generator",
+    lambda call: bound_on_both_sides(call, "a", "b"),
+    (", -0.1, 0.3", ""),
+    (", -0.1, 0.1", "initializer.Uniform(0.1)"),
+)
 _init(
     "xavier_uniform",
     "gain generator",

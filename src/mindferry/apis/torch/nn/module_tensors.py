@@ -102,14 +102,26 @@ def _asks_for_gradient(test: ast.expr, name: str) -> bool:
 )
 def parameters(call: Call) -> None:
     if len(call.given) != 1:
-        return
-    if _goes_to_an_optimizer(call) or _are_trained_ones_chosen(call) or _is_clipped(call):
+        call.use_like()
+    elif _goes_to_an_optimizer(call) or _are_trained_ones_chosen(call) or _is_clipped(call):
         call.replace(f"{call.target}.trainable_params()")
     elif _are_frozen(call):
         call.replace(f"{call.target}.get_parameters()")
+    elif not _are_gone_through(call):  # MindSpore's are a list, of which next() knows nothing
+        call.use_like()
 
 
-rule(
+def _are_gone_through(call: Call) -> bool:
+    """Whether they are taken one after the other, all of them, where they stand."""
+    match parent_of(call):
+        case ast.For(iter=node) | ast.comprehension(iter=node) | ast.Starred(value=node):
+            return node is call.node
+        case ast.Call(func=ast.Name(id="list" | "tuple" | "zip" | "map" | "sum" | "enumerate" | "filter" | "sorted")):
+            return True
+    return False
+
+
+@rule(
     "torch.nn.Module.named_parameters",
     to="compat.named_parameters",
     args="self prefix recurse",
@@ -125,6 +137,11 @@ rule(
         ),
     ],
 )
+def named_parameters(call: Call) -> None:
+    if len(call.given) != 1:
+        call.use_like()
+
+
 rule(
     "torch.nn.Module.buffers",
     to="compat.buffers",

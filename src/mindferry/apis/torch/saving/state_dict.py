@@ -6,6 +6,7 @@ from ... import Case, rule
 from ..._call import Call
 from ..nn._context import parent_of
 
+READING = frozenset({"load", "load_state_dict", "loads"})
 FILES = "files are the business of tests/optim/test_saving.py"
 
 
@@ -25,12 +26,23 @@ FILES = "files are the business of tests/optim/test_saving.py"
         Case(
             "torch.save(nn.ReLU().state_dict(), f)", "ms_compat.save(nn.ReLU().state_dict(), f)", runs=False, why=FILES
         ),
+        Case(
+            "torch.save({'net': nn.ReLU().state_dict()}, f)",
+            "ms_compat.save({'net': nn.ReLU().state_dict()}, f)",
+            runs=False,
+            why=FILES,
+        ),
     ],
 )
 def state_dict(call: Call) -> None:
     parent = parent_of(call)
-    is_whole = len(call.given) == 1
-    if is_whole and isinstance(parent, ast.Call) and call.node in parent.args and _takes_all_names(call, parent):
+    if len(call.given) != 1:
+        return
+    if isinstance(parent, ast.Call):
+        is_passed_on = call.node in parent.args and _takes_all_names(call, parent)
+    else:
+        is_passed_on = isinstance(parent, ast.Dict) and _is_only_saved(call, parent)
+    if is_passed_on:
         call.replace(f"{call.target}.state_dict()")
 
 
@@ -38,6 +50,26 @@ def _takes_all_names(call: Call, receiver: ast.Call) -> bool:
     """Whether a state dict goes to torch.save or to another network's load_state_dict, whole."""
     is_loaded = isinstance(receiver.func, ast.Attribute) and receiver.func.attr == "load_state_dict"
     return is_loaded or call.reading.type(receiver.func).qual == "torch.save"
+
+
+def _is_only_saved(call: Call, record: ast.Dict) -> bool:
+    """`state = {"net": net.state_dict()}; torch.save(state, path)` in a project that never loads: nobody sees the names."""
+    if READING & call.reading.symbols.mentioned:
+        return False
+    source = call.reading.source
+    parent = source.parents.get(record)
+    if isinstance(parent, ast.Call):
+        return record in parent.args and _takes_all_names(call, parent)
+    match parent:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            named = [node for node in source.named.get(name, ()) if isinstance(node.ctx, ast.Load)]
+            return bool(named) and all(_is_saved(call, node) for node in named)
+    return False
+
+
+def _is_saved(call: Call, node: ast.expr) -> bool:
+    saving = call.reading.source.parents.get(node)
+    return isinstance(saving, ast.Call) and node in saving.args and _takes_all_names(call, saving)
 
 
 rule(

@@ -1,7 +1,14 @@
 """Methods that overwrite a tensor: here, the value that it gets. What becomes of it is the pass in_place's business."""
 
+import ast
+
 from ... import Case, rule
 from ..._call import Call
+from ..nn._initializer import HOME, bound_on_both_sides, filled, is_looked_up, is_path, is_path_or_number
+
+PLAIN_LAYERS = frozenset(
+    f"torch.nn.{name}" for name in "Linear Conv2d Conv3d ConvTranspose2d ConvTranspose3d Embedding".split()
+)
 
 
 @rule(
@@ -53,9 +60,67 @@ def detach(call: Call) -> None:
     call.replace(f"{call.name('mindspore.ops.stop_gradient')}({call.of(call.subject)})")
 
 
+def _parameter(call: Call) -> str:
+    """`self.fc.weight` of `self.fc.weight.data.normal_()`, where the layer is known to hold it in torch's shape; otherwise ''."""
+    node = call.subject
+    node = node.value if isinstance(node, ast.Attribute) and node.attr == "data" else node
+    is_alone = isinstance(call.reading.source.parents.get(call.node), ast.Expr) and not call.has("generator")
+    if not isinstance(node, ast.Attribute) or node.attr not in ("weight", "bias") or not is_path(node) or not is_alone:
+        return ""
+    kind = call.reading.type(node.value)
+    layer = call.reading.symbols.torch_base(kind.qual) or kind.qual
+    is_known = kind.kind == "instance" and layer in PLAIN_LAYERS
+    target = call.of(node)
+    return target if is_known and not is_looked_up(target) else ""
+
+
+@rule(
+    "torch.Tensor.normal_",
+    to="compat.normal_like",
+    args="self mean std generator",
+    drop="generator",
+    cases=[
+        Case(
+            "x.clone().normal_(0, 0.02)",
+            "ms_compat.normal_like(ops.deepcopy(x), 0, 0.02)",
+            shapes=((40, 30),),
+            random=True,
+        ),
+        Case("x.clone().normal_()", "ms_compat.normal_like(ops.deepcopy(x))", shapes=((40, 30),), random=True),
+    ],
+)
+def normal(call: Call) -> None:
+    if target := _parameter(call):
+        given = [f"sigma={call.text('std', '1.0')}", *([f"mean={call.text('mean')}"] if call.has("mean") else [])]
+        call.replace(filled(call, f"{call.name(f'{HOME}.Normal')}({', '.join(given)})", target))
+
+
+@rule(
+    "torch.Tensor.uniform_",
+    to="compat.uniform_like",
+    args="self from to generator",
+    rename={"to": "high"},
+    drop="generator",
+    cases=[
+        Case(
+            "x.clone().uniform_(-1, 1)",
+            "ms_compat.uniform_like(ops.deepcopy(x), -1, 1)",
+            shapes=((40, 30),),
+            random=True,
+        ),
+        Case("x.clone().uniform_()", "ms_compat.uniform_like(ops.deepcopy(x))", shapes=((40, 30),), random=True),
+    ],
+)
+def uniform(call: Call) -> None:
+    if target := _parameter(call):
+        if (bound := bound_on_both_sides(call, "from", "to")) is not None:
+            call.replace(filled(call, bound, target))
+        elif call.literal("from", 0) == 0 and (not call.has("to") or is_path_or_number(call.given["to"])):
+            numbers = f"{call.name('mindspore.ops.rand')}({target}.shape)"
+            call.replace(f"{numbers} * {call.text('to')}" if call.has("to") else numbers)
+
+
 for _name, _args, _call in (
-    ("normal", "mean std generator", "(0, 0.02)"),
-    ("uniform", "from to generator", "(-1, 1)"),
     ("random", "from to generator", "(0, 10)"),
     ("bernoulli", "p generator", "(0.3)"),
     ("exponential", "lambd generator", "(1.5)"),

@@ -14,6 +14,7 @@ from .write import write
 
 AFTER = (  # every fixer that writes at the end: what is lifted is taken as it is written by then
     "children_by_name",
+    "chosen_devices",
     "compare_layer_classes",
     "device_blocks",
     "device_names",

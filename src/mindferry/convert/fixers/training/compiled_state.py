@@ -14,8 +14,10 @@ from ....read.uses import Use
 from ....read.walk import walk_again as walk
 from ...changes_between_steps import LAMBDA, Changes, changes_of, changes_of_file, is_mode, reached, trains
 from ...refused import Refused
+from ...repeated_calls import DRAWS
 from .draft import Draft
 from .steps import Backward
+from .varying_numbers import check_numbers
 
 LOOPS = (ast.For, ast.While)
 DYNAMIC = frozenset({"__getattr__", "__getattribute__", "__get__", "__set__", "__setattr__"})
@@ -47,6 +49,7 @@ def check_state(draft: Draft, each: Backward) -> None:
     moves = framework().uses
     if schedules := sorted(word for part in project for word in part.mentions if moves.has(Use.MOVES_MOMENTUM, word)):
         raise Refused(f"{schedules[0]} moves the momentum too, which is compiled in")
+    check_numbers(draft, each, path[0])
     _check_modes(draft, each, project)
     _check_compiled_code(draft, each, between, project, loop)
 
@@ -73,11 +76,17 @@ def _check_compiled_code(
         raise Refused(f"the project calls {hooks[0]}(), and hooks are not compiled as they run")
     sets = {word for part in between for word in part.sets}
     handed = set(each.inputs) - _plain_inputs(draft, each) & sets
-    seen = own.reads - handed - (_names(loop) - sets)
+    seen = own.reads - handed - (_names(loop) - sets - _called(each))
     seen = seen.union(*(part.reads for part in inside if part is not own))
     if changed := sorted(seen & (sets | _names(loop)) - {"", "self", "grad"}):
         raise Refused(f"`{changed[0]}`, which it reads, may change between two steps, and is compiled in")
     _check_reads(draft, inside, own, between, project, loop)
+    draws = any(DRAWS.search(word) for part in project for word in part.mentions)
+    if draws and (again := next((part.again for part in inside if part.again), "")):
+        raise Refused(
+            f"{_line(draft, again)} calls something twice with the same input, and MindSpore 2.10 compiles both as one: "
+            "dropout and noise would be the same in both"
+        )
 
 
 def _check_reads(
@@ -122,6 +131,13 @@ def _plain_inputs(draft: Draft, each: Backward) -> set[str]:
     """What is handed to the step and known to be no tensor, such as an array, which a compiled one refuses."""
     nodes = [node for root in each.lifted for node in walk(root) if isinstance(node, ast.Name)]
     return {node.id for node in nodes if draft.reading.type(node).kind not in ("tensor", "unknown")}
+
+
+def _called(each: Backward) -> set[str]:
+    """Plain names that the step calls, and does not bind itself: a function is not handed to it."""
+    nodes = [node for root in each.lifted for node in walk(root)]
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)} - bound
 
 
 def _names(loop: ast.AST) -> set[str]:

@@ -15,6 +15,7 @@ from ...facts import Facts
 from ...free_names import FreeNames
 from ...refused import Refused
 from . import flow, set_first_values, sources, ways_out
+from .plain_callables import is_function
 from .scope_parts import Regions, simple_parts
 from .steps import Backward, Rebound, is_optimizer_method, obstacle
 
@@ -422,7 +423,7 @@ def _is_varying(facts: Facts, each: Backward, name: str) -> bool:
     loop = each.anchor if isinstance(each.anchor, ast.For | ast.While) else None
     is_set = facts.derived(Regions).of(loop or each.scope).is_written(name, set(simple_parts(each.lifted)))
     if loop is not None:
-        return is_set
+        return is_set and not is_function(facts, each.lifted, name)
     arguments = each.scope.args.args if isinstance(each.scope, ast.FunctionDef | ast.AsyncFunctionDef) else []
     return (is_set or any(name == argument.arg for argument in arguments)) and _is_data(facts, each, name)
 

@@ -7,12 +7,22 @@ import builtins
 
 from ....read.walk import walk_again as walk
 from ...facts import Facts
+from . import flow
 from .asked_parameters import is_network
 
 
 def makes_no_gradient(facts: Facts, name: str) -> bool:
     is_builtin = hasattr(builtins, name) and name not in facts.reading.scope.names
     return is_builtin or name in facts.derived(_named_tuples) or _is_plain_lambda(facts, name)
+
+
+def is_function(facts: Facts, body: list[ast.stmt], name: str) -> bool:
+    """Something that is called and no network: value_and_grad refuses partial functions, lambdas and other objects among its arguments."""
+    called = {call.func for statement in body for call in walk(statement) if isinstance(call, ast.Call)}
+    kinds = [facts.reading.type(node) for node in called if flow.key(node) == name]
+    return bool(kinds) and not any(
+        kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual) for kind in kinds
+    )
 
 
 def _named_tuples(facts: Facts) -> set[str]:

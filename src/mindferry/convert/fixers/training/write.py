@@ -94,7 +94,7 @@ def _other_form(step: styles.Step, names: FreeNames) -> Generator[Edit, None, st
         except Refused as refusal:
             yield _kept_functional(step, f"written in the {style} style", refusal)
             return None
-    if step.each.step is None and (style != "functional" or settings.jit):
+    if step.each.step is None and (style != "functional" or settings.jit or settings.jit_auto):
         how = "compiled" if style == "functional" else f"written in the {style} style"
         yield _kept_functional(step, how, Refused("its gradients are kept on the parameters until they are used"))
     if step.each.step is None or style == "functional":
@@ -187,6 +187,10 @@ def _plain(step: styles.Step, forward: str, names: FreeNames) -> Generator[Edit,
     if not is_native:
         made = f"{draft.texts.name('compat.value_and_gradients')}({forward}, {optimizer}.parameters)"
     maker, update = [f"{gradient} = {made}"], optimizer
+    if not is_native and draft.settings.jit_auto:
+        yield _kept_functional(
+            step, "compiled", Refused("some parameters may have no gradient, or it writes to an input")
+        )
     if is_native and (yield from _is_compiled(step)):
         maker = [f"{gradient} = {draft.texts.name('mindspore.jit')}({made})"]
         if step.is_updated_at_once:

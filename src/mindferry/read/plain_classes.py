@@ -82,7 +82,9 @@ def _called(reading: Reading, call: ast.Call, home: Definition) -> set[str] | No
 
 def _handed(reading: Reading, call: ast.Call, home: Definition) -> set[str] | None:
     """`map(np.stack, rows)`, `map(self.to_tensor, rows)`: what it is given is called."""
-    is_plain = bool(call.args) and (_is_of_library(reading, call.args[0]) or _is_own_method(reading, call.args[0], home))
+    is_plain = bool(call.args) and (
+        _is_of_library(reading, call.args[0]) or _is_own_method(reading, call.args[0], home)
+    )
     return set() if is_plain else None
 
 

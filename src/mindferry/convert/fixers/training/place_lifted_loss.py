@@ -16,7 +16,7 @@ from ...free_names import FreeNames
 from ...refused import Refused
 from . import flow, run_twice, set_first_values, sources, ways_out
 from .scope_parts import Regions, simple_parts
-from .steps import Backward, Rebound, is_optimizer_method, obstacle
+from .steps import Backward, Rebound, is_optimizer, is_optimizer_method, obstacle
 
 # Calls whose value is the same each time; a condition with another one can't be asked twice.
 STEADY = frozenset("len isinstance hasattr getattr bool int float any all abs min max".split())
@@ -163,6 +163,8 @@ def _is_update(facts: Facts, node: ast.AST) -> bool:
     if is_optimizer_method(facts, node, "step"):
         return True
     match node:
+        case ast.Call(func=ast.Attribute(attr="step"), args=[given, *_]) if is_optimizer(facts, given):
+            return True  # `scaler.step(optimizer)`
         case ast.Call(func=ast.Attribute(attr=name, value=owner)):
             return name.startswith("step") and looks_like_optimizer_wrapper(facts.source.text(owner))
     return False

@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from mindferry import convert_source
 from mindferry.read.differentiated_arguments import (
     Differentiated,
     called_with_losses,
@@ -37,6 +38,7 @@ def found(text: str, known: set[Differentiated] | None = None) -> set[tuple[str,
         ("def f(loss):\n    print(loss.item())\n", set()),
         ("class A:\n    def f(self, x):\n        (x * self.scale).sum().backward()\n", set()),  # a weight of its own
         ("def f(a, b):\n    (a + b).backward()\n", set()),  # which of them, or both
+        ("def f(model, opt, x):\n    loss = -model.log_prob(x).mean(0)\n    loss.backward()\n", set()),
     ],
 )
 def test_an_argument_that_is_differentiated_is_found(text: str, expected: set[tuple[str, str, int]]) -> None:
@@ -68,3 +70,29 @@ def test_an_object_is_taken_for_one_of_the_class_by_its_name() -> None:
     known = [Differentiated("NativeScaler", "loss", 0, "own.NativeScaler"), Differentiated("step", "loss", 0, "")]
     assert called_with_losses(Source(b"loss_scaler(loss)\n", "own.py"), known) == {"NativeScaler"}
     assert called_with_losses(Source(b"step(loss); criterion(x)\n", "own.py"), known) == {"step"}
+
+
+def test_a_network_that_is_handed_over_is_no_loss() -> None:
+    text = """
+import torch
+from torch import nn
+
+class Flow(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Linear(3, 3)
+
+    def log_prob(self, x):
+        return -(self.scale(x) ** 2).sum(-1)
+
+def step(flow, optimizer, x):
+    loss = -flow.log_prob(x).mean(0)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+flow = Flow()
+step(flow, torch.optim.SGD(flow.parameters(), lr=0.1), torch.ones(2, 3))
+"""
+    made = convert_source(text)
+    assert not made.findings and "forward_fn(x)" in made.code

@@ -12,7 +12,9 @@ from mindferry.convert import convert_project
 
 STORES = """
 import random
+from abc import ABC, abstractmethod
 from collections import deque, namedtuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,8 +22,30 @@ import torch
 Transition = namedtuple("Transition", ("state", "reward"))
 
 
-class ReplayBuffer(object):
+class Rows(NamedTuple):
+    state: np.ndarray
+    reward: np.ndarray
+
+
+def width_of(dim):
+    return width_of(dim[0]) if isinstance(dim, tuple) else int(dim)
+
+
+class Store(ABC):
+    # Parameters: none of its own
+
+    def to_torch(self, array):
+        return torch.as_tensor(array, dtype=torch.float32).to(self.device)
+
+    @abstractmethod
+    def sample(self, n):
+        ...
+
+
+class ReplayBuffer(Store):
     def __init__(self, dim, max_size=int(1e6)):
+        super().__init__()
+        dim = width_of((dim,))
         self.max_size, self.ptr, self.size, self.drawn = max_size, 0, 0, 0
         self.state = np.zeros((64, dim))
         self.reward = np.zeros((64, 1))
@@ -36,7 +60,7 @@ class ReplayBuffer(object):
     def sample(self, n):
         self.drawn += 1
         ind = np.random.randint(0, self.size, size=n)
-        return torch.FloatTensor(self.state[ind]).to(self.device), torch.FloatTensor(self.reward[ind]).to(self.device)
+        return Rows(*tuple(map(self.to_torch, (self.state[ind], self.reward[ind]))))
 
 
 class Memory:

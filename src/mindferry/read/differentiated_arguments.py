@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from .guesses import looks_like_loss, may_be_instance
+from .guesses import looks_like_loss, looks_like_network, may_be_instance
 from .source import Source
 from .walk import children_of
 
@@ -81,7 +81,7 @@ def carried_argument(function: ast.FunctionDef, value: ast.expr) -> Carried:
     """What the value is plain arithmetic of."""
     arguments = function.args
     names = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-    names = [name for name in names if looks_like_loss(name)] or [name for name in names if name not in ("self", "cls")]
+    names = [name for name in names if looks_like_loss(name)] or [name for name in names if not _is_no_loss(name)]
     origins = {name: name for name in names}
     way: list[tuple[str, Assignment]] = []
     for statement in _statements(function):
@@ -101,6 +101,11 @@ def carried_argument(function: ast.FunctionDef, value: ast.expr) -> Carried:
     name = _carried(value, origins)
     origin = origins.get(name, "")
     return Carried(origin, name, [each for each in way if origins.get(each[0]) == origin] if origin else [])
+
+
+def _is_no_loss(name: str) -> bool:
+    """`model.log_prob(x).mean()` is computed here, and `model` is what computes it."""
+    return name in ("self", "cls") or looks_like_network(name)
 
 
 def _names_in(node: ast.AST) -> set[str]:

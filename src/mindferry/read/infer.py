@@ -18,7 +18,7 @@ from .guesses import looks_like_class, looks_like_network
 from .handed_functions import collate_slots
 from .name_uses import names_in
 from .networks import is_used_as_network
-from .plain_classes import plain_classes
+from .plain_classes import plain_definitions
 from .scope import Scope
 from .selections import note_selections
 from .source import Source
@@ -104,8 +104,8 @@ def read(
     symbols.clearing |= clearing_functions(source, symbols.clearing)
     symbols.differentiated |= differentiated_arguments(source, reader.owners, symbols.differentiated)
     symbols.called_with_losses |= called_with_losses(source, symbols.differentiated)
-    symbols.plain -= {name for node, name in reader.owners.items() if isinstance(node, ast.ClassDef)}
-    symbols.plain |= plain_classes(reading)
+    symbols.plain -= set(reader.owners.values())
+    symbols.plain |= plain_definitions(reading)
     symbols.array_names |= array_names(reading)
     note_selections(reading)
     symbols.draws_host_numbers = symbols.draws_host_numbers or reader.names.draws_host_numbers

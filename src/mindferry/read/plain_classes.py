@@ -1,9 +1,10 @@
-"""Classes that run no network, such as a replay buffer: what another file asks them for carries no gradient of theirs."""
+"""Classes and functions that run no network, such as a replay buffer: what another file asks them for carries no gradient of theirs."""
 
 from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -15,38 +16,89 @@ if TYPE_CHECKING:
 
 VALUES = frozenset("ndarray list dict tuple set str int float bool tensor foreign size".split())
 CONTAINERS = (list, dict, set, tuple, str, bytes, deque)
-CALL_WHAT_THEY_GET = frozenset({"map", "filter", "eval", "exec", "getattr", "super"})
-MARKS = ("requires_grad", "Parameter")  # tensors of their own that a gradient may go to
+CALL_WHAT_THEY_GET = frozenset({"map", "filter", "eval", "exec", "getattr"})
+MARKS = frozenset({"requires_grad", "requires_grad_", "Parameter"})  # tensors of their own that a gradient may go to
+Definition = ast.ClassDef | ast.FunctionDef
 
 
-def plain_classes(reading: Reading) -> set[str]:
-    """Names of this module's classes, without bases, that certainly call nothing that may be a network."""
-    found = set()
-    for node in reading.source.of(ast.ClassDef):
-        text = reading.source.text(node)
-        has_base = any(not (isinstance(base, ast.Name) and base.id == "object") for base in node.bases)
-        if has_base or node.keywords or node.decorator_list or any(mark in text for mark in MARKS):
-            continue
-        methods = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
-        if all(_runs_none(reading, each, methods) for each in walk(node) if isinstance(each, ast.Call)):
-            found.add(reading.owners.get(node, node.name))
-    return found
+def plain_definitions(reading: Reading) -> set[str]:
+    """Names of this module's classes and functions that certainly call nothing that may be a network."""
+    found: dict[str, set[str]] = {}
+    for node in reading.source.tree.body:
+        if isinstance(node, Definition) and (needed := _needed(reading, node)) is not None:
+            found[reading.owners.get(node, node.name)] = needed
+    while gone := [name for name, needed in found.items() if needed - found.keys() - reading.symbols.plain]:
+        for name in gone:
+            del found[name]
+    return set(found)
 
 
-def _runs_none(reading: Reading, call: ast.Call, methods: set[str]) -> bool:
+def _needed(reading: Reading, node: Definition) -> set[str] | None:
+    """What of the project has to be plain as well; None where something is called that may be a network."""
+    if any(_names(each) in MARKS for each in walk(node)) or (isinstance(node, ast.ClassDef) and node.keywords):
+        return None
+    bases = node.bases if isinstance(node, ast.ClassDef) else []
+    calls = [_called(reading, each, node) for each in walk(node) if isinstance(each, ast.Call)]
+    parts = [*(_base(reading, each) for each in (*bases, *node.decorator_list)), *calls]
+    return None if None in parts else set().union(*(each for each in parts if each is not None))
+
+
+def _names(node: ast.AST) -> str:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):
+            return name
+    return ""
+
+
+def _base(reading: Reading, base: ast.expr) -> set[str] | None:
+    """Of a class or a decorator: Python's own are plain, those of the project have to be."""
+    base = base.value if isinstance(base, ast.Subscript) else base.func if isinstance(base, ast.Call) else base
+    kind = reading.type(base)
+    if kind.kind != "ref":
+        return set() if isinstance(base, ast.Name) and _is_builtin(reading, base.id) else None
+    if reading.symbols.is_local(kind.qual):
+        return {reading.symbols.origin(kind.qual)}
+    return set() if kind.qual.partition(".")[0] in sys.stdlib_module_names else None
+
+
+def _called(reading: Reading, call: ast.Call, home: Definition) -> set[str] | None:
+    kind = reading.type(call.func)
     match call.func:
         case ast.Name(id=name) if name in _named_tuples(reading.source):
-            return True
+            return set()
         case ast.Name(id=name) if _is_builtin(reading, name):
-            return name not in CALL_WHAT_THEY_GET or (bool(call.args) and _is_of_library(reading, call.args[0]))
-        case ast.Attribute(value=ast.Name(id="self"), attr=name):
-            return name in methods
+            return set() if name not in CALL_WHAT_THEY_GET else _handed(reading, call, home)
+        case ast.Name() if kind.kind == "ref" and reading.symbols.is_local(kind.qual):
+            return {reading.symbols.origin(kind.qual)}
+        case ast.Attribute() if _is_own_method(reading, call.func, home):
+            return set()
         case ast.Attribute(value=owner, attr=name) if not _is_of_library(reading, call.func):
-            kind = reading.type(owner).kind
+            held = reading.type(owner).kind
             is_method = any(hasattr(each, name) for each in CONTAINERS)
             is_method |= name in reading.symbols.framework.members.of_all_tensors
-            return kind in VALUES or (kind == "unknown" and is_method)
-    return _is_of_library(reading, call.func)
+            return set() if held in VALUES or (held == "unknown" and is_method) else None
+    return set() if _is_of_library(reading, call.func) else None
+
+
+def _handed(reading: Reading, call: ast.Call, home: Definition) -> set[str] | None:
+    """`map(np.stack, rows)`, `map(self.to_tensor, rows)`: what it is given is called."""
+    is_plain = bool(call.args) and (
+        _is_of_library(reading, call.args[0]) or _is_own_method(reading, call.args[0], home)
+    )
+    return set() if is_plain else None
+
+
+def _is_own_method(reading: Reading, node: ast.expr, home: Definition) -> bool:
+    """`self.draw`, `super().draw`, `Buffer.draw`: looked into with its class, or with the base that has it."""
+    if not isinstance(node, ast.Attribute) or not isinstance(home, ast.ClassDef):
+        return False
+    match node.value:
+        case ast.Call(func=ast.Name(id="super")):
+            return True
+        case ast.Name(id=name) if name in ("self", "cls", home.name):
+            own = {each.name for each in home.body if isinstance(each, ast.FunctionDef)}
+            return node.attr in own or reading.symbols.method(reading.owners.get(home, ""), node.attr) is not None
+    return False
 
 
 def _is_builtin(reading: Reading, name: str) -> bool:

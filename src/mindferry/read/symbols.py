@@ -169,7 +169,7 @@ class Symbols:
     clearing: set[str] = field(default_factory=set)  # names of functions that clear gradients
     differentiated: set[Differentiated] = field(default_factory=set)  # arguments that functions differentiate
     called_with_losses: set[str] = field(default_factory=set)  # functions of these that some file calls
-    plain: set[str] = field(default_factory=set)  # classes that run no network
+    plain: set[str] = field(default_factory=set)  # classes and functions that run no network
     array_names: set[str] = field(default_factory=set)  # of numbers and arrays of numpy's or pandas'
     seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
     selections: Selections = field(default_factory=Selections)  # tensors that may hold nothing

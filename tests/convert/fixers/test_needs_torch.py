@@ -49,3 +49,20 @@ def test_migrate_proposes_packages_and_no_compiled_code(tmp_path: Path, capsys: 
     found_in(tmp_path, "from . import _C\nimport timm")
     _propose_libraries(tmp_path / "source", tmp_path / "out")
     assert 'with = ["timm"]' in capsys.readouterr().out
+
+
+def test_a_package_beside_the_script_that_imports_it_is_the_projects_own(tmp_path: Path) -> None:
+    text = "import torch\n\n\ndef build(x):\n    return torch.tensor(x).size(0)\n"
+    taking = "import torch\nimport clip\nfrom clip.model import build\nfrom timm import {}\nprint(clip.build(3))\n"
+    for folder in ("plain", "package"):
+        home = tmp_path / "source" / "tasks" / folder
+        (home / "clip").mkdir(parents=True)
+        (home / "clip" / "__init__.py").write_text("from .model import build\n")
+        (home / "clip" / "model.py").write_text(text)
+        (home / "timm.py").write_text(text)
+        (home / "run.py").write_text(taking.format("build"))
+        (home / "clip" / "other.py").write_text(taking.format("create_model"))
+    (tmp_path / "source" / "tasks" / "package" / "__init__.py").write_text("")
+    found = [each for each in convert_project(tmp_path / "source", tmp_path / "out").findings if each.code == "MF150"]
+    assert {each.path for each in found} == {f"tasks/{folder}/clip/other.py" for folder in ("plain", "package")}
+    assert all(each.rule == "timm" for each in found)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ... import findings
 from ...apis.torch._packages import need_of_torch
@@ -29,6 +29,8 @@ def plan(facts: Facts) -> Iterator[Change]:
         for head in dict.fromkeys(head for head, _ in names):
             if head in own or (need := need_of_torch(head)) is None or is_optional(facts, node):
                 continue
+            if _stands_beside(facts, node, head):
+                continue
             yield facts.found(
                 node,
                 findings.MF150,
@@ -45,6 +47,38 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield from _compiled(facts, node)
 
 
+def _stands_beside(facts: Facts, node: ast.Import | ast.ImportFrom, head: str) -> bool:
+    """Whether a folder above the file holds a package of that name with all that is taken: `clip/` beside the script that imports it."""
+    exports, above = facts.reading.symbols.exports, facts.reading.module.split(".")[:-1]
+    for length in range(len(above), 0, -1):
+        home = ".".join([*above[:length], head])
+        if home != facts.reading.module and _has_module(exports, home):
+            return all(_is_there(exports, ".".join([*above[:length], each])) for each in _taken(facts, node, head))
+    return False
+
+
+def _taken(facts: Facts, node: ast.Import | ast.ImportFrom, head: str) -> Iterator[str]:
+    """The full names that the file takes by this import."""
+    for alias in node.names:
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or "" if alias.name == "*" else f"{node.module}.{alias.name}"
+        elif alias.name.partition(".")[0] == head:
+            yield alias.name
+            bound, module = (alias.asname, alias.name) if alias.asname else (head, head)
+            for each in facts.source.of(ast.Attribute):
+                if isinstance(each.value, ast.Name) and each.value.id == bound:
+                    yield f"{module}.{each.attr}"
+
+
+def _is_there(exports: Mapping[str, Mapping[str, object]], name: str) -> bool:
+    module, _, last = name.rpartition(".")
+    return _has_module(exports, name) or last in exports.get(module, ())
+
+
+def _has_module(exports: Mapping[str, Mapping[str, object]], name: str) -> bool:
+    return name in exports or any(each.startswith(f"{name}.") for each in exports)
+
+
 def _compiled(facts: Facts, node: ast.ImportFrom) -> Iterator[Change]:
     """`from . import _C`, `from ._C import nms`: what no file of the project has is compiled, or made by a build."""
     own, exports, home = facts.reading.symbols.roots, facts.reading.symbols.exports, _home(facts, node)
@@ -52,7 +86,7 @@ def _compiled(facts: Facts, node: ast.ImportFrom) -> Iterator[Change]:
     is_above = not home  # the folder that holds all packages, ported/ for one
     if is_alone or is_above or facts.reading.module not in exports or home in facts.reading.symbols.excluded:
         return
-    is_there = home in exports or any(module.startswith(f"{home}.") for module in exports)
+    is_there = _has_module(exports, home)
     if not (is_there or node.level or looks_compiled(home.rpartition(".")[2])):
         return  # a folder that some path leads to when it runs
     for alias in node.names:

@@ -107,7 +107,11 @@ def writes(node: ast.AST) -> frozenset[str]:
     inner: set[ast.AST] = set()
     for here in walk(node):
         if isinstance(here, ast.Call):
-            if isinstance(here.func, ast.Attribute) and _changes_receiver(here.func.attr):
+            if (
+                isinstance(here.func, ast.Attribute)
+                and _changes_receiver(here.func.attr)
+                and not _changes_parameters(here)
+            ):
                 found.add(key(here.func.value))
         elif isinstance(here, STORED) and type(here.ctx) is ast.Store:
             if here not in inner:
@@ -130,6 +134,14 @@ def _changes_receiver(name: str) -> bool:
     is_in_place = name.endswith("_") and not name.startswith("_") and not name.endswith("__")
     # What a hook makes of a gradient goes on to whatever the tensor was computed from.
     return is_in_place or name in ("append", "extend", "insert", "appendleft", "update", "register_hook")
+
+
+def _changes_parameters(call: ast.Call) -> bool:
+    """`utils.clip_grad_value_(net.parameters(), 1.0)`: a module's function, which changes what it is given."""
+    match call.args:
+        case [ast.Call(func=ast.Attribute(attr="parameters")), *_]:
+            return True
+    return False
 
 
 def changed_arguments(facts: Facts, function: ast.FunctionDef) -> set[str]:

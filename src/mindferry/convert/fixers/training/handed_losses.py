@@ -91,8 +91,14 @@ def _handed(facts: Facts) -> list[tuple[ast.Call, ast.expr]]:
     found = []
     for call in [*facts.source.calls_named(*known), *_calls_of_objects(facts, known)]:
         given = [given_argument(call, asked) for asked in _answering(facts, call, known)]
-        found += [(call, loss) for loss in given[:1] if loss is not None]
+        found += [(call, loss) for loss in given[:1] if loss is not None and not _is_network(facts, loss)]
     return found
+
+
+def _is_network(facts: Facts, given: ast.expr) -> bool:
+    """`update(flow, x)`: the loss is computed by what is given, where it is differentiated."""
+    kind = facts.reading.type(given)
+    return kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual)
 
 
 def _calls_of_objects(facts: Facts, known: dict[str, list[Differentiated]]) -> Iterator[ast.Call]:

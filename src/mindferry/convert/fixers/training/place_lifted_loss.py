@@ -14,10 +14,10 @@ from ....read.walk import walk_again as walk
 from ...facts import Facts
 from ...free_names import FreeNames
 from ...refused import Refused
-from . import flow, set_first_values, sources, ways_out
+from . import flow, run_twice, set_first_values, sources, ways_out
 from .plain_callables import is_function
 from .scope_parts import Regions, simple_parts
-from .steps import Backward, Rebound, is_optimizer_method, obstacle
+from .steps import Backward, Rebound, is_optimizer, is_optimizer_method, obstacle
 
 # Calls whose value is the same each time; a condition with another one can't be asked twice.
 STEADY = frozenset("len isinstance hasattr getattr bool int float any all abs min max".split())
@@ -25,30 +25,11 @@ _CLEARING = re.compile(r"(?:zero|reset|clear|clean)\w*grad")
 _CLIPPING = re.compile(r"clip\w*grad|grad\w*clip")
 
 
-class Lifted:
-    """Those that have found their place, by the statements that they take along."""
-
-    def __init__(self) -> None:
-        self.all: list[Backward] = []
-        self.retained: set[ast.stmt] = set()
-        self._by_statement: dict[ast.stmt, list[int]] = {}
-
-    def add(self, each: Backward) -> None:
-        for statement in each.lifted:
-            self._by_statement.setdefault(statement, []).append(len(self.all))
-        self.retained.update(each.retained)
-        self.all.append(each)
-
-    def sharing(self, statements: list[ast.stmt]) -> list[Backward]:
-        """Those that take one of the statements along too."""
-        return [self.all[index] for index in sorted({i for s in statements for i in self._by_statement.get(s, ())})]
-
-
-def settle(facts: Facts, each: Backward, others: Lifted) -> None:
+def settle(facts: Facts, each: Backward, others: run_twice.Lifted) -> None:
     """Choose the place, what has to stay as well, the condition, and what goes in and out. Raises Refused."""
     _place(facts, each)
     _guard(facts, each)
-    _check_repeated(facts, each, others)
+    run_twice.check_repeated(facts, each, others)
     if each.step is None:
         _clear_first(facts, each)
     each.anchor = _anchor(facts, each)
@@ -183,6 +164,8 @@ def _is_update(facts: Facts, node: ast.AST) -> bool:
     if is_optimizer_method(facts, node, "step"):
         return True
     match node:
+        case ast.Call(func=ast.Attribute(attr="step"), args=[given, *_]) if is_optimizer(facts, given):
+            return True  # `scaler.step(optimizer)`
         case ast.Call(func=ast.Attribute(attr=name, value=owner)):
             return name.startswith("step") and looks_like_optimizer_wrapper(facts.source.text(owner))
     return False
@@ -242,63 +225,9 @@ def _guard(facts: Facts, each: Backward) -> None:
         each.is_kept_later = True
 
 
-def are_alternatives(first: Backward, second: Backward) -> bool:
-    """Only one of them runs: they begin at one place, under conditions that exclude each other."""
-    opposite = {(id(test), not holds) for test, holds in first.guards}
-    return first.place is second.place and any((id(test), holds) in opposite for test, holds in second.guards)
-
-
 def _is_steady(test: ast.expr) -> bool:
     calls = [node for node in walk(test) if isinstance(node, ast.Call)]
     return all(isinstance(call.func, ast.Name) and call.func.id in STEADY for call in calls)
-
-
-def _check_repeated(facts: Facts, each: Backward, others: Lifted) -> None:
-    """What runs twice must give the same twice: networks do, but for dropout; a random draw or an iterator doesn't."""
-    shared = [
-        statement
-        for other in others.sharing(each.lifted)
-        if other.scope is each.scope and not are_alternatives(each, other)
-        for statement in other.lifted
-        if statement in each.lifted
-    ]
-    each.repeated += [
-        statement
-        for statement in dict.fromkeys(shared)
-        if statement not in each.retained and statement not in others.retained and statement not in each.repeated
-    ]
-    for statement in dict.fromkeys([*each.retained, *shared]):
-        for node in walk(statement):
-            if isinstance(node, ast.Call) and not _repeats(facts, node):
-                raise Refused(
-                    f"line {statement.lineno} is needed by it and by other statements, but running `{facts.source.text(node)}` "
-                    "twice may give something else: put that value in a variable first"
-                )
-
-
-def _repeats(facts: Facts, call: ast.Call) -> bool:
-    is_of_object = _is_of_object(facts, call)
-    if sources.calls_network(facts, call) and not is_of_object:
-        return True
-    name = (
-        call.func.attr
-        if isinstance(call.func, ast.Attribute)
-        else call.func.id
-        if isinstance(call.func, ast.Name)
-        else ""
-    )
-    is_random = any(
-        word in name
-        for word in ("rand", "normal", "bernoulli", "multinomial", "dropout", "uniform", "sample", "shuffle", "noise")
-    )
-    is_next = is_of_object and any(word in name for word in ("batch", "fetch", "next", "draw", "pop"))
-    return not is_random and not is_next and name not in ("next", "pop", "popleft", "get_batch")
-
-
-def _is_of_object(facts: Facts, call: ast.Call) -> bool:
-    """`buffer.sample(8)`: a method of something of the project's that may hold a network, and is none."""
-    owner = facts.reading.type(call.func.value) if isinstance(call.func, ast.Attribute) else None
-    return owner is not None and owner.kind == "instance" and not facts.reading.symbols.is_module(owner.qual)
 
 
 def _clear_first(facts: Facts, each: Backward) -> None:
@@ -388,6 +317,7 @@ def _inputs_and_outputs(facts: Facts, each: Backward) -> None:
     region, gone = facts.derived(Regions).of(each.scope), _own_parts(each)
     losses = {flow.key(each.loss)} if not each.others and not each.directions else set()
     losses -= set(each.rebound)
+    kept = each.bound_before - set(each.rebound)
     own_leaves = set(
         sources.own_leaves(facts, [*each.lifted, *each.others, each.loss])
     )  # parameters: found by the function itself
@@ -396,7 +326,11 @@ def _inputs_and_outputs(facts: Facts, each: Backward) -> None:
     state = set(each.inputs) & own if _in_loop(facts, each) else set()  # what the next iteration starts from
     written = flow.written_in_order(facts, each.lifted)
     beside = _read_beside_handed(facts, each) | state
-    each.outputs = [name for name in written if name not in losses and (name in beside or region.is_read(name, gone))]
+    each.outputs = [
+        name
+        for name in written
+        if name not in losses and name not in kept and (name in beside or region.is_read(name, gone))
+    ]
     _bind(facts, each, set(written) & {*each.outputs, *losses})
 
 

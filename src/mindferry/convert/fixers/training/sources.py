@@ -336,7 +336,7 @@ def holds_network(facts: Facts, qual: str, seen: set[str] | None = None) -> bool
         return False
     body = facts.derived(_definitions).get((ast.ClassDef, qual))
     if body is None or any(base in symbols.classes and base != qual for base in symbols.bases(qual)):
-        return body is not None or symbols.origin(qual) not in symbols.plain
+        return symbols.origin(qual) not in symbols.plain
     known = facts.derived(_known_calls)
     if body not in known:
         has_leaf = any(isinstance(each, ast.Attribute) and _is_leaf(facts, each) for each in walk(body))

@@ -86,6 +86,7 @@ class Backward:
     cleared: list[ast.Expr] = field(default_factory=list)  # zero_grad() calls that have to come before `place`
     clips: list[Clip] = field(default_factory=list)
     rebound: dict[str, Rebound] = field(default_factory=dict)
+    bound_before: set[str] = field(default_factory=set)  # by lifted statements that have run before, where they stand
     unbound: list[str] = field(default_factory=list)  # outputs that some ways through the function leave unset
     first_values: list[tuple[ast.stmt, str]] = field(
         default_factory=list
@@ -145,7 +146,7 @@ class Steps:
 
 def find(facts: Facts) -> Steps:
     """Those that can be lifted; if one can't, they all go along recorded graphs, or it becomes a finding."""
-    from . import place_lifted_loss, plain_steps
+    from . import place_lifted_loss, plain_steps, run_twice
     from .trained_parameters import names_parameters
 
     found: list[Backward] = []
@@ -157,7 +158,7 @@ def find(facts: Facts) -> Steps:
             found.append(_read(facts, each))
         except Refused as reason:
             each.refusal = str(reason)
-    lifted = place_lifted_loss.Lifted()
+    lifted = run_twice.Lifted()
     merged = _merge(facts, found)
     plain_steps.choose(facts, merged)
     for one in merged:

@@ -11,7 +11,7 @@ from ....read.uses import Use
 from ...free_names import FreeNames
 from ...plan import Edit, InsertBefore, RemoveStatement, ReplaceNode, ReplaceSpan, Text
 from ...refused import Refused
-from . import place_lifted_loss, sources, styles, ways_out
+from . import run_twice, sources, styles, ways_out
 from .draft import Draft
 from .find_unreached_parameters import may_be_unreached
 from .steps import Backward, Clip
@@ -59,7 +59,7 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
             call = "\n".join([*(draft.texts.of(statement) for statement in each.cleared), _kept(draft, each, forward)])
             lines += [""]
         others = at_place.setdefault(each.place, [])
-        is_alternative = bool(others) and all(place_lifted_loss.are_alternatives(each, other) for other in others)
+        is_alternative = bool(others) and all(run_twice.are_alternatives(each, other) for other in others)
         call = _indented(draft, each, _guarded(draft, each, call, forward, others if is_alternative else []))
         if others:  # two losses begin with the same statement
             line_break = _line_break(draft, each.place)
@@ -374,8 +374,12 @@ def _retain(draft: Draft, statement: ast.stmt, moves_statistics: bool) -> Iterat
     )
     nets = sources.networks(draft, [statement])
     if nets and not moves_statistics:
-        source = draft.source
-        indent = indentation(draft, statement)
-        body = draft.texts.of(statement).replace("\n" + indent, "\n" + indent + "    ")
+        source, indent = draft.source, indentation(draft, statement)
+        start = source.line_start(source.start(statement))  # where an unwrapped `with` has been edited too
+        text = draft.texts.span(start, source.end(statement))
         header = f"with {draft.texts.name('compat.statistics_kept')}({', '.join(nets)}):"
-        yield ReplaceNode(statement, f"{header}{source.newline()}{indent}    {body}")
+        if indent.strip():
+            yield ReplaceNode(statement, f"{header} {draft.texts.of(statement)}")
+            return
+        body = source.newline().join(f"    {line}" if line.strip() else "" for line in text.splitlines())
+        yield ReplaceSpan(start, source.end(statement), f"{indent}{header}{source.newline()}{body}")

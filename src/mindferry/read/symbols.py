@@ -183,6 +183,7 @@ class Symbols:
     collates: set[str] = field(default_factory=set)  # what the project's loaders are given as collate_fn, by name
     collate_slots: set[Slot] = field(default_factory=set)  # arguments that functions hand on as collate_fn
     transforms: set[str] = field(default_factory=set)  # what its data sets are given to change samples, by name
+    computing: set[str] = field(default_factory=set)  # classes and functions that call the framework, or a transform
     second: Symbols | None = None  # the same project as one that is written for another framework, if a file of it is
     is_first_used: bool = True  # whether any file uses this framework
     _origins: dict[str, str] = field(default_factory=dict)  # what `origin` and `bases` found, until more is defined
@@ -225,6 +226,7 @@ class Symbols:
             set(self.collates),
             set(self.collate_slots),
             set(self.transforms),
+            set(self.computing),
         )
 
     def define_class(self, qual: str, bases: list[str]) -> ClassInfo:

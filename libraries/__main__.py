@@ -29,7 +29,12 @@ def main() -> None:
     parser.add_argument("--group", type=int, default=10, help="networks that are converted as one project")
     parser.add_argument("--again", action="store_true", help="forget what was measured")
     parser.add_argument("--page", default="docs/reference/libraries.md")
+    parser.add_argument(
+        "--batch", help="another batch, by its seed: for a network that has an input at an activation's kink"
+    )
     options = parser.parse_args()
+    if options.batch:
+        os.environ["LIBRARIES_BATCH"] = options.batch
     work = Path(options.work).resolve()
     wanted = [each for each in networks() if not options.only or {each.name, each.library} & set(options.only)]
     todo = [each for each in wanted if options.again or not noted(work, each).exists()]
@@ -87,7 +92,7 @@ def measure(group: list[Network], library: str, work: Path, site: str) -> None:
             left = left[left.index(last) + 1 :]
     modules = len(list((target / "ported").rglob("*.py")))
     for network in group:
-        version, today = version_of(library, site), f"{datetime.date.today().isoformat()}, {commit()}"
+        version, today = version_of(library, site), f"{datetime.date.today().isoformat()}, {commit()}{batch()}"
         outcome = replace(compare(network, results, modules), version=version, measured=today)
         noted(work, network).write_text(json.dumps(asdict(outcome)))
         if outcome.agrees and outcome.gradients_agree:  # they are large
@@ -166,6 +171,11 @@ def alike(theirs: Any, ours: Any) -> int | None:
 def commit() -> str:
     words = ["git", "-C", str(WORKER.parent), "rev-parse", "--short=7", "HEAD"]
     return subprocess.run(words, check=False, capture_output=True, text=True).stdout.strip()
+
+
+def batch() -> str:
+    seed = os.environ.get("LIBRARIES_BATCH")
+    return f", batch {seed}" if seed else ""
 
 
 def version_of(library: str, site: str) -> str:

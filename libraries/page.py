@@ -22,6 +22,7 @@ def page(done: list[Outcome], old: str = "") -> str:
         "Rows without it are measured against torch's float32.",
         "`tokens` is how many of 20 greedy tokens of `generate()` are the same. A row tells the library's version, the day and",
         "(the newer ones) the commit; `make libraries` measures again what it is told to, and keeps the other rows.",
+        "`batch 6`: with the first batch an input of a ReLU lies at its kink, where float32 alone decides about one channel's gradient.",
     ]
     rows = rows_of(old)
     for each in done:

@@ -36,6 +36,33 @@ def run():
     assert same(ours, theirs)
 
 
+def test_an_annotation_that_the_calls_do_not_keep_to_is_no_proof(both: Both) -> None:
+    """`timestep: int` that is one of numpy's numbers, `sigmas: np.ndarray` that is a tensor: so diffusers' schedules are called."""
+    theirs, ours = both("""
+class Schedule:
+    def __init__(self):
+        self.sigmas = torch.linspace(0.5, 3.0, 6)
+        self.steps = np.arange(0, 6, 2)[::-1].copy()
+
+    def at(self, timestep: int):
+        return self.sigmas[timestep]
+
+    def place(self, sigma: np.ndarray, sigmas: np.ndarray) -> np.ndarray:
+        low = np.cumsum(np.asarray(sigmas) <= float(sigma)).argmax()
+        found = sigmas[low]
+        return found
+
+    def run(self):
+        sigmas = self.sigmas.cpu()
+        return [self.at(step) for step in self.steps] + [self.at(1)] + [self.place(each, sigmas) for each in sigmas]
+
+
+def run():
+    return [plain(each) for each in Schedule().run()]
+""")
+    assert same(ours, theirs)
+
+
 def test_an_argument_that_may_be_numpy_s_is_asked_when_it_indexes_a_tensor(both: Both) -> None:
     theirs, ours = both("""
 class Schedule:

@@ -60,6 +60,7 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.collates),
         sorted(symbols.collate_slots, key=repr),
         sorted(symbols.transforms),
+        sorted(symbols.computing),
     ]
     second = facts_digest(symbols.second) if symbols.second is not None else ""
     return digest(json.dumps(facts).encode("utf-8") + second.encode())

@@ -220,7 +220,7 @@ class Expressions:
         arguments = [self.visit(argument, scope) for argument in node.args]
         for keyword in node.keywords:
             self.visit(keyword.value, scope)
-        note_handed_over(node, function, scope.owner, self.symbols)
+        note_handed_over(node, function, scope, self.types, self.symbols)
         count = len(arguments) + len(node.keywords)
         self._fill(node, arguments, scope)
         if function.kind == "ref" and function.qual == "builtins.super":

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from .framework import Role
 from .guesses import looks_like_collate
-from .types import Type
+from .types import UNKNOWN, Type
 
 if TYPE_CHECKING:
+    from .scope import Scope
     from .symbols import Slot, Symbols
 
 TRANSFORMS = ("transform", "transforms", "augment", "augmentation")  # how arguments end that change samples
@@ -35,19 +36,38 @@ def functions_named(node: ast.expr) -> Iterator[str]:
             yield from functions_named(orelse)
 
 
-def note_handed_over(call: ast.Call, function: Type, owner: str, symbols: Symbols) -> None:
+def note_handed_over(
+    call: ast.Call, function: Type, scope: Scope, types: dict[ast.AST, Type], symbols: Symbols
+) -> None:
     """What makes batches, and what changes samples: code that data workers run, whatever it is called."""
-    _note_called_by_data(function, owner, symbols)
+    _note_called_by_data(function, scope.owner, symbols)
+    if scope.part and _computes(call, function, symbols):
+        symbols.computing.add(scope.part)
     if not call.args and not call.keywords:
         return
     is_data_set = function.kind in ("ref", "value") and _is_data_set(function.qual, symbols)
     for keyword in call.keywords:
         if keyword.arg == "collate_fn":
             symbols.collates.update(functions_named(keyword.value))
+            symbols.collates.update(_named_by_type(types.get(keyword.value, UNKNOWN), symbols))
         elif is_data_set or (keyword.arg and keyword.arg.endswith(TRANSFORMS)):
             symbols.transforms.update(functions_named(keyword.value))
     for given in call.args if is_data_set else ():
         symbols.transforms.update(functions_named(given))
+
+
+def _named_by_type(kind: Type, symbols: Symbols) -> set[str]:
+    """`pad = Padder(6)`, then `collate_fn=pad`: the class, or a function under another name."""
+    qual = symbols.origin(kind.qual)
+    is_ours = kind.kind in ("instance", "ref", "value") and symbols.is_local(qual)
+    return {qual.rpartition(".")[2]} if is_ours else set()
+
+
+def _computes(call: ast.Call, function: Type, symbols: Symbols) -> bool:
+    """Whether a call is one of the framework's, or of a transform."""
+    if function.kind == "ref" and symbols.framework.is_own(function.qual):
+        return True
+    return "transform" in getattr(call.func, "attr", getattr(call.func, "id", ""))
 
 
 def _note_called_by_data(function: Type, owner: str, symbols: Symbols) -> None:

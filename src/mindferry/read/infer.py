@@ -333,7 +333,7 @@ class _Reader:
     _AsyncFunctionDef = _FunctionDef
 
     def _body(self, node: ast.FunctionDef, scope: Scope, owner: str, qual: str, returns: Type) -> None:
-        inner = Scope(scope)
+        inner = Scope(scope, part=owner or scope.part or qual)
         self._parameters(node, inner, owner, qual)
         if self.source.mentions("collate"):
             self.symbols.collate_slots.update(collate_slots(node, qual))

@@ -186,6 +186,7 @@ class Symbols:
     stars: dict[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # module -> modules of others that it takes all of by `*`
+    computing: set[str] = field(default_factory=set)  # classes and functions that call the framework, or a transform
     second: Symbols | None = None  # the same project as one that is written for another framework, if a file of it is
     is_first_used: bool = True  # whether any file uses this framework
     _origins: dict[str, str] = field(default_factory=dict)  # what `origin` and `bases` found, until more is defined
@@ -229,6 +230,7 @@ class Symbols:
             set(self.collate_slots),
             set(self.transforms),
             Layered(self.stars),
+            set(self.computing),
         )
 
     def define_class(self, qual: str, bases: list[str]) -> ClassInfo:

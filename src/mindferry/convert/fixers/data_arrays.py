@@ -96,7 +96,7 @@ def _is_loader(facts: Facts, call: ast.Call) -> bool:
     return facts.reading.symbols.framework.role(facts.api(call.func)) is Role.LOADER
 
 
-def _given_as_collate(facts: Facts) -> set[str]:
+def given_as_collate(facts: Facts) -> set[str]:
     """What a loader makes batches by, also by way of `functools.partial(make_batch, 3)` or `Batch(3)`."""
     return given_to_slots(facts.reading.symbols) | {
         name.id
@@ -109,7 +109,7 @@ def _given_as_collate(facts: Facts) -> set[str]:
 
 def _is_collate(facts: Facts, node: ast.FunctionDef | ast.ClassDef) -> bool:
     """A function or class called …collate…, outside of a dataset: what a loader calls with a list of samples."""
-    given = facts.derived(_given_as_collate) | facts.reading.symbols.collates  # here, or in another file
+    given = facts.derived(given_as_collate) | facts.reading.symbols.collates  # here, or in another file
     if not looks_like_collate(node.name) and node.name not in given:
         return False
     owner = facts.enclosing(node, ast.ClassDef)

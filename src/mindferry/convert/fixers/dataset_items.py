@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...read.framework import Role
+from ...read.guesses import looks_like_collate
 from ..facts import Facts
 from ..plan import Change, InsertAfter, InsertBefore
 from .data_arrays import data_zones
@@ -16,7 +17,14 @@ PLACED = frozenset(("enumerate", "zip", "tqdm", "islice"))
 
 def plan(facts: Facts) -> Iterator[Change]:
     items: list[ast.expr] = [node for node in facts.source.of(ast.Subscript) if _is_item(facts, node)]
-    items += [node for node in facts.source.of(ast.Attribute) if _is_held_tensor(facts, node)]
+    items += [node for node in facts.source.of(ast.Attribute) if _is_its_tensor(facts, node, node)]
+    items += [
+        node
+        for node in facts.source.of(ast.Call)
+        if isinstance(node.func, ast.Attribute)
+        and not looks_like_collate(node.func.attr)  # hand_made_batches
+        and _is_its_tensor(facts, node, node.func)
+    ]
     walks = [each for each in _iterated(facts) if _is_dataset(facts, each)]
     zones = {part for zone in facts.derived(data_zones) for part in zone} if items or walks else set()
     walked = frozenset(walks)
@@ -35,13 +43,13 @@ def _is_item(facts: Facts, node: ast.Subscript) -> bool:
     return isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice) and _is_dataset(facts, node.value)
 
 
-def _is_held_tensor(facts: Facts, node: ast.Attribute) -> bool:
-    """`dataset.data`, where the class made a tensor of it."""
-    is_read = isinstance(node.ctx, ast.Load) and facts.reading.type(node).is_tensor
+def _is_its_tensor(facts: Facts, node: ast.expr, member: ast.Attribute) -> bool:
+    """`dataset.data`, where the class made a tensor of it, and `dataset.weights()`."""
+    is_read = isinstance(member.ctx, ast.Load) and facts.reading.type(node).is_tensor
     return (
         is_read
-        and facts.reading.type(node.value).qual in facts.reading.symbols.classes
-        and _is_dataset(facts, node.value)
+        and facts.reading.type(member.value).qual in facts.reading.symbols.classes
+        and _is_dataset(facts, member.value)
     )
 
 
@@ -66,18 +74,4 @@ def _is_dataset(facts: Facts, node: ast.expr) -> bool:
         return False
     if kind.qual not in symbols.classes:
         return True
-    makers = facts.derived(_classes_with_tensors)
-    return any(qual in makers for qual in symbols.bases(kind.qual))
-
-
-def _classes_with_tensors(facts: Facts) -> set[str]:
-    """The classes of the file that make tensors, or transform what they are given."""
-    classes = [(each, qual) for each, qual in facts.reading.owners.items() if isinstance(each, ast.ClassDef)]
-    return {qual for each, qual in classes if any(_makes_tensors(facts, part) for part in facts.source.walk(each))}
-
-
-def _makes_tensors(facts: Facts, part: ast.AST) -> bool:
-    if not isinstance(part, ast.Call):
-        return False
-    is_transform = isinstance(part.func, ast.Attribute | ast.Name) and "transform" in facts.source.text(part.func)
-    return is_transform or facts.framework.has(facts.api(part.func))
+    return any(qual in symbols.computing for qual in symbols.bases(kind.qual))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...read.types import Type
 from ..facts import Facts
 from ..plan import Change, InsertAfter, InsertBefore
 from .data_arrays import data_zones
+
+NUMBER = Type("foreign", "numpy.generic")  # or an array
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -30,12 +33,37 @@ def _ask(facts: Facts) -> Iterator[Change]:
     if not facts.source.mentions("numpy"):
         return
     for node in facts.source.of(ast.Subscript):
-        if (
-            facts.reading.type(node.value).is_tensor
-            and _is_unclear(facts, node.slice)
-            and not _is_in_network(facts, node)
-        ):
+        kind = facts.reading.type(node.value)
+        if kind.kind not in ("tensor", "ndarray") or _is_in_network(facts, node):
+            continue
+        if kind.is_tensor and (_is_unclear(facts, node.slice) or _is_promised_number(facts, node.slice)):
             yield from _wrap(facts, node.slice, "")
+        elif (_is_unclear(facts, node.slice) or _is_of_numpy(facts, node.slice)) and _is_given_tensors(
+            facts, node.value
+        ):
+            yield from _wrap(facts, node.slice, f", {facts.source.text(node.value)}")
+
+
+def _is_promised_number(facts: Facts, node: ast.expr) -> bool:
+    """`def step(self, t: int)`, where some call of the project does not tell that it gives one of Python's numbers."""
+    given = _given(facts, node) if facts.reading.type(node).kind == "int" else []
+    return any(kind.kind != "int" for kind in given)
+
+
+def _is_given_tensors(facts: Facts, node: ast.expr) -> bool:
+    """`def at(sigmas: np.ndarray)`, which some call of the project gives a tensor."""
+    return any(kind.is_tensor for kind in _given(facts, node))
+
+
+def _given(facts: Facts, node: ast.expr) -> list[Type]:
+    """What the project's calls give for an argument with an annotation."""
+    function = facts.enclosing(node, ast.FunctionDef)
+    if not isinstance(node, ast.Name) or not isinstance(function, ast.FunctionDef):
+        return []
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    index = next((at for at, each in enumerate(arguments) if each.arg == node.id and each.annotation is not None), None)
+    given = facts.reading.symbols.arguments.get(facts.reading.owners.get(function, ""), {})
+    return [] if index is None else [kind for place in (index, node.id) for kind in given.get(place, ())]
 
 
 def _is_unclear(facts: Facts, index: ast.expr) -> bool:
@@ -80,7 +108,13 @@ def _parts(node: ast.Subscript) -> list[ast.expr]:
 
 def _is_numpy(facts: Facts, part: ast.expr) -> bool:
     parts = _ends(part) if isinstance(part, ast.Slice) else [part]
-    return any(facts.reading.type(each).kind == "ndarray" for each in parts)
+    return any(_is_of_numpy(facts, each) for each in parts)
+
+
+def _is_of_numpy(facts: Facts, node: ast.expr) -> bool:
+    """An array, or what one of numpy's functions makes of an array: a number, or another array."""
+    kind = facts.reading.type(node)
+    return kind.kind == "ndarray" or kind == NUMBER
 
 
 def _is_plain(node: ast.expr) -> bool:

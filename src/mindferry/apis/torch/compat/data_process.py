@@ -2,7 +2,7 @@
 
 import mindspore as ms
 
-from .data_collate import map_nested
+from .data_collate import map_nested, to_tensors
 
 HOLDERS = ("transform", "target_transform", "transforms", "dataset", "datasets", "func", "__self__")
 
@@ -17,6 +17,17 @@ def with_tensors(what):
     """Marks a collate function that computes with MindSpore, and gets the samples' arrays as Tensors."""
     what.takes_tensors = True
     return in_this_process(what)
+
+
+def with_tensors_back(make_batch):
+    """A function that makes batches of arrays, for code that calls it itself, and goes on with Tensors."""
+
+    def made(*given, **named):
+        if is_marked(make_batch, "takes_tensors"):
+            return make_batch(*given, **named)
+        return to_tensors(make_batch(*to_arrays(given), **to_arrays(named)))
+
+    return made
 
 
 def is_marked(value, mark, depth=5):

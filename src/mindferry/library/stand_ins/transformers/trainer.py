@@ -1,17 +1,15 @@
 """Instead of the whole module: transformers' Trainer for one process on one device, with its order of events."""
 
 import contextlib
-import inspect
 import math
 import os
-import re
-import shutil
 import time
 
 import numpy as np
 import torch
 from accelerate import Accelerator
 from torch import nn
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils.data import DataLoader, RandomSampler, SequentialSampler
 
 from .data.data_collator import DataCollatorWithPadding, default_data_collator
@@ -23,12 +21,28 @@ from .trainer_callback import (
     TrainerControl,
     TrainerState,
 )
-from .trainer_pt_utils import LabelSmoother, nested_concat, nested_detach, nested_numpify
+from .trainer_pt_utils import (
+    LabelSmoother,
+    checkpoint_folders,
+    grouped,
+    lengths,
+    log_metrics,
+    look_at_network,
+    nested_concat,
+    nested_detach,
+    nested_numpify,
+    optimizer_for,
+    remove_surplus,
+    save_metrics,
+    save_state,
+)
 from .trainer_utils import (
+    EvalLoopOutput,
     EvalPrediction,
     PredictionOutput,
     SaveStrategy,
     TrainOutput,
+    denumpify_detensorize,
     set_seed,
     speed_metrics,
 )
@@ -37,17 +51,19 @@ from .utils import logging
 
 logger = logging.get_logger(__name__)
 
-NOT_DECAYED = re.compile(r"bias|layernorm|rmsnorm|(?:^|\.)norm(?:$|\.)|_norm(?:$|\.)", re.IGNORECASE)
 NOT_CALLED = (  # what a class on top of transformers' own Trainer may define, and would define in vain on top of this one
     "training_step _inner_training_loop _prepare_inputs _prepare_input _maybe_log_save_evaluate _save_checkpoint _save "
     "_load_from_checkpoint _load_best_model _wrap_model get_decay_parameter_names get_optimizer_cls_and_kwargs "
     "autocast_smart_context_manager _compute_loss_context_manager hyperparameter_search _get_collator_with_removed_columns "
     "_remove_unused_columns num_examples call_model_init floating_point_ops prediction_loop"
 ).split()
-LABELS = ("labels", "label", "label_ids", "start_positions", "end_positions")
 
 
 class Trainer:
+    loss_is_scaled_for_ga = None
+    is_in_train = is_deepspeed_enabled = is_fsdp_enabled = _created_lr_scheduler = False
+    log_metrics, save_metrics, save_state = log_metrics, save_metrics, save_state
+
     def __init__(
         self,
         model: nn.Module = None,
@@ -74,6 +90,7 @@ class Trainer:
         set_seed(self.args.seed)
         self.accelerator = Accelerator()
         self.model: nn.Module = model if model is not None else model_init()
+        self.model_wrapped = self.model
         self.processing_class = processing_class if processing_class is not None else tokenizer
         self.tokenizer = self.processing_class
         by_tokenizer = self.processing_class is not None and hasattr(self.processing_class, "pad")
@@ -84,13 +101,11 @@ class Trainer:
         self.compute_metrics, self.compute_loss_func = compute_metrics, compute_loss_func
         self.preprocess_logits_for_metrics = preprocess_logits_for_metrics
         self.optimizer, self.lr_scheduler = optimizers
+        self.optimizer_cls_and_kwargs = optimizer_cls_and_kwargs
         self.label_smoother = (
             LabelSmoother(epsilon=self.args.label_smoothing_factor) if self.args.label_smoothing_factor else None
         )
-        accepted = inspect.signature(self.model.forward).parameters
-        self.signature = list(accepted)
-        self.takes_count = any(each.kind == inspect.Parameter.VAR_KEYWORD for each in accepted.values())
-        self.label_names = self.args.label_names or [name for name in self.signature if name in LABELS] or ["labels"]
+        look_at_network(self, self.model.get_base_model() if hasattr(self.model, "peft_config") else self.model)
         self.state, self.control = (
             TrainerState(is_local_process_zero=True, is_world_process_zero=True),
             TrainerControl(),
@@ -118,12 +133,14 @@ class Trainer:
     def collate(self, features):
         """Columns that the network does not take are left out, as the Trainer does."""
         if self.args.remove_unused_columns and isinstance(features[0], dict):
-            kept = {*self.signature, *LABELS}
+            kept = {*self.signature, *self.label_names, "label", "label_ids"}
             takes_any = not kept & set(features[0])
             features = [{k: v for k, v in each.items() if takes_any or k in kept} for each in features]
         return self.data_collator(features)
 
     def _get_train_sampler(self, train_dataset=None):
+        if not hasattr(self.train_dataset if train_dataset is None else train_dataset, "__len__"):
+            return None
         if self.args.train_sampling_strategy == "sequential":
             return SequentialSampler(self.train_dataset if train_dataset is None else train_dataset)
         generator = torch.Generator()
@@ -146,7 +163,8 @@ class Trainer:
         )
 
     def get_eval_dataloader(self, eval_dataset=None):
-        dataset = eval_dataset if eval_dataset is not None else self.eval_dataset
+        dataset = self.eval_dataset if eval_dataset is None else eval_dataset
+        dataset = self.eval_dataset[dataset] if isinstance(dataset, str) else dataset
         if dataset is None:
             raise ValueError("Trainer: evaluation requires an eval_dataset.")
         return DataLoader(
@@ -163,32 +181,8 @@ class Trainer:
     # optimizer
 
     def create_optimizer(self):
-        args = self.args
         if self.optimizer is None:
-            plain = {
-                f"{path}.{name}"
-                for path, part in self.model.named_modules()
-                if isinstance(part, nn.LayerNorm)
-                for name in ("weight", "bias")
-            }
-            known = [(name, each) for name, each in self.model.named_parameters() if each.requires_grad]
-            decayed = [each for name, each in known if name not in plain and not NOT_DECAYED.search(name)]
-            others = [each for name, each in known if name in plain or NOT_DECAYED.search(name)]
-            groups = [{"params": decayed, "weight_decay": args.weight_decay}, {"params": others, "weight_decay": 0.0}]
-            groups = [each for each in groups if each["params"]]
-            kind = str(getattr(args.optim, "value", args.optim))
-            if kind.startswith("adamw"):
-                self.optimizer = torch.optim.AdamW(
-                    groups, lr=args.learning_rate, betas=(args.adam_beta1, args.adam_beta2), eps=args.adam_epsilon
-                )
-            elif kind == "sgd":
-                self.optimizer = torch.optim.SGD(groups, lr=args.learning_rate)
-            elif kind == "adagrad":
-                self.optimizer = torch.optim.Adagrad(groups, lr=args.learning_rate)
-            else:
-                raise NotImplementedError(
-                    f"optim={kind}: give the Trainer an optimizer of your own, by optimizers=(…, None)"
-                )
+            self.optimizer = optimizer_for(self.model, self.args, self.optimizer_cls_and_kwargs)
         return self.optimizer
 
     def create_scheduler(self, num_training_steps, optimizer=None):
@@ -200,6 +194,7 @@ class Trainer:
                 num_training_steps=num_training_steps,
                 scheduler_specific_kwargs=self.args.lr_scheduler_kwargs,
             )
+            self._created_lr_scheduler = True
         return self.lr_scheduler
 
     def create_optimizer_and_scheduler(self, num_training_steps):
@@ -213,33 +208,34 @@ class Trainer:
         if (self.label_smoother is not None or self.compute_loss_func is not None) and "labels" in inputs:
             inputs = dict(inputs)
             labels = inputs.pop("labels")
-        if self.takes_count and num_items_in_batch is not None:
+        if self.model_accepts_loss_kwargs and num_items_in_batch is not None:
             inputs = {**inputs, "num_items_in_batch": num_items_in_batch}
         outputs = model(**inputs)
-        if self.compute_loss_func is not None and labels is not None:
+        if self.compute_loss_func is not None:
             loss = self.compute_loss_func(outputs, labels, num_items_in_batch=num_items_in_batch)
         elif labels is not None:
-            loss = self.label_smoother(outputs, labels)
+            words = {"num_items_in_batch": num_items_in_batch} if self.counts_compared else {}
+            loss = self.label_smoother(outputs, labels, shift_labels=self.smooths_shifted, **words)
         else:
             loss = outputs["loss"] if isinstance(outputs, dict) else outputs[0]
         return (loss, outputs) if return_outputs else loss
 
     def count_labels(self, batches):
-        """How many labels count in the batches of one step; None where that can't be told."""
-        if not self.takes_count or not all("labels" in each for each in batches):
+        """How many labels count in the batches of one step; None where the loss does not ask."""
+        if not (self.model_accepts_loss_kwargs or self.compute_loss_func) or "labels" not in batches[0]:
             return None
-        return sum(int((each["labels"] != -100).sum()) for each in batches)
+        is_shifted = self.shifts_labels and self.counts_compared
+        labels = [each["labels"][..., 1:] if is_shifted else each["labels"] for each in batches]
+        return sum(int((each != -100).sum()) for each in labels)
 
     # training
 
     def train(self, resume_from_checkpoint=None, trial=None, ignore_keys_for_eval=None, **kwargs):
         args, model = self.args, self.model
         loader = self.get_train_dataloader()
-        steps_in_epoch = max(math.ceil(len(loader) / args.gradient_accumulation_steps), 1)
-        if args.max_steps > 0:
-            max_steps, epochs = args.max_steps, math.ceil(args.max_steps / steps_in_epoch)
-        else:
-            max_steps, epochs = math.ceil(args.num_train_epochs * steps_in_epoch), math.ceil(args.num_train_epochs)
+        batches_in_epoch, steps_in_epoch, epochs, max_steps = lengths(loader, args)
+        if self._created_lr_scheduler:
+            self.lr_scheduler, self._created_lr_scheduler = None, False
         self.create_optimizer_and_scheduler(max_steps)
         self.state = TrainerState(is_local_process_zero=True, is_world_process_zero=True)
         self.state.max_steps, self.state.num_train_epochs = max_steps, epochs
@@ -248,63 +244,72 @@ class Trainer:
         self.callback_handler.model, self.callback_handler.optimizer = model, self.optimizer
         self.callback_handler.lr_scheduler, self.callback_handler.train_dataloader = self.lr_scheduler, loader
         self.control = self.callback_handler.on_train_begin(args, self.state, self.control)
-        began, total, shown, shown_step, norm = time.time(), 0.0, 0.0, self.state.global_step, None
+        began, total, shown, shown_step = time.time(), 0.0, 0.0, self.state.global_step
+        norm, rate, self.is_in_train = None, self.rate(), True
         if args.eval_on_start:
             self.evaluate(ignore_keys=ignore_keys_for_eval)
         self.optimizer.zero_grad()
-        for epoch in range(epochs):
+        for _ in range(resumed // steps_in_epoch):
+            next(iter(loader), None)  # an epoch that is done has drawn its order
+        for epoch in range(resumed // steps_in_epoch, epochs):
             self.control = self.callback_handler.on_epoch_begin(args, self.state, self.control)
-            for step, batches in enumerate(self.grouped(loader)):
+            seen = 0
+            for step, batches in enumerate(grouped(loader, args.gradient_accumulation_steps)):
+                seen += len(batches)
                 if epoch * steps_in_epoch + step < resumed:
                     continue
                 self.control = self.callback_handler.on_step_begin(args, self.state, self.control)
                 model.train()
                 count = self.count_labels(batches)
-                share = 1.0 if count is not None else 1.0 / len(batches)
-                for inputs in batches:
+                share = 1.0 if self.is_scaled(count) else 1.0 / len(batches)
+                for place, inputs in enumerate(batches):
                     loss = self.compute_loss(model, inputs, num_items_in_batch=count) * share
                     loss.backward()
-                    total += float(loss)
-                    shown += float(loss)
-                if args.max_grad_norm:
-                    norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), args.max_grad_norm))
+                    value = float(loss)
+                    if args.logging_nan_inf_filter and not math.isfinite(value):
+                        value = shown / (1 + self.state.global_step - shown_step)
+                    total, shown = total + value, shown + value
+                    if place < len(batches) - 1:
+                        self.control = self.callback_handler.on_substep_end(args, self.state, self.control)
+                norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), args.max_grad_norm or math.inf))
                 self.control = self.callback_handler.on_pre_optimizer_step(args, self.state, self.control)
                 self.optimizer.step()
                 self.control = self.callback_handler.on_optimizer_step(args, self.state, self.control)
-                rate = self.lr_scheduler.get_last_lr()[0]
-                self.lr_scheduler.step()
+                rate = self.rate()
+                if not isinstance(self.lr_scheduler, ReduceLROnPlateau):
+                    self.lr_scheduler.step()
                 self.optimizer.zero_grad()
                 self.state.global_step += 1
-                self.state.epoch = epoch + (step + 1) / steps_in_epoch
+                self.state.epoch = epoch + seen / batches_in_epoch
                 self.control = self.callback_handler.on_step_end(args, self.state, self.control)
                 shown, shown_step = self.report(shown, shown_step, norm, rate, ignore_keys_for_eval)
                 if self.control.should_epoch_stop or self.control.should_training_stop:
                     break
+            self.control.should_training_stop = self.control.should_training_stop or not seen
             self.control = self.callback_handler.on_epoch_end(args, self.state, self.control)
-            shown, shown_step = self.report(
-                shown, shown_step, norm, self.lr_scheduler.get_last_lr()[0], ignore_keys_for_eval
-            )
+            shown, shown_step = self.report(shown, shown_step, norm, rate, ignore_keys_for_eval)
             if self.control.should_training_stop:
                 break
-        if args.load_best_model_at_end and self.state.best_model_checkpoint:
-            self.load_weights(self.state.best_model_checkpoint)
-        mean = total / max(self.state.global_step - resumed, 1)
-        metrics = speed_metrics("train", began, num_samples=len(self.train_dataset) * epochs, num_steps=max_steps)
+        mean = total / max(self.state.global_step - resumed, 0.001)
+        done = self.state.global_step - resumed
+        metrics = speed_metrics("train", began, num_samples=done * args.train_batch_size, num_steps=done)
         metrics = {**metrics, "train_loss": mean}
         self.log(metrics)
+        if args.load_best_model_at_end and self.state.best_model_checkpoint:
+            self.load_weights(self.state.best_model_checkpoint)
         self.control = self.callback_handler.on_train_end(args, self.state, self.control)
+        self.is_in_train = False
         return TrainOutput(self.state.global_step, mean, metrics)
 
-    def grouped(self, loader):
-        """The batches of one step after the other."""
-        kept = []
-        for batch in loader:
-            kept.append(batch)
-            if len(kept) == self.args.gradient_accumulation_steps:
-                yield kept
-                kept = []
-        if kept:
-            yield kept
+    def is_scaled(self, count):
+        """Whether a loss is already a share of the whole step's."""
+        if self.loss_is_scaled_for_ga is not None:
+            return self.loss_is_scaled_for_ga
+        return (self.model_accepts_loss_kwargs and count is not None) or self.compute_loss_func is not None
+
+    def rate(self):
+        is_held = isinstance(self.lr_scheduler, ReduceLROnPlateau)
+        return float(self.optimizer.param_groups[0]["lr"]) if is_held else self.lr_scheduler.get_last_lr()[0]
 
     def report(self, shown, shown_step, norm, rate, ignore_keys=None):
         """Log, evaluate and save, as far as it is due."""
@@ -319,6 +324,8 @@ class Trainer:
         if metrics is not None and self.args.metric_for_best_model is not None:
             name = self.args.metric_for_best_model
             value = metrics[name if name.startswith("eval_") else f"eval_{name}"]
+            if isinstance(self.lr_scheduler, ReduceLROnPlateau):
+                self.lr_scheduler.step(value)
             best = self.state.best_metric
             is_better = best is None or (value > best if self.args.greater_is_better else value < best)
             if is_better:
@@ -332,7 +339,8 @@ class Trainer:
         return shown, shown_step
 
     def log(self, logs, start_time=None):
-        logs = {**logs, "epoch": round(self.state.epoch, 2)} if self.state.epoch is not None else dict(logs)
+        if self.state.epoch is not None:
+            logs["epoch"] = self.state.epoch
         self.state.log_history.append({**logs, "step": self.state.global_step})
         self.control = self.callback_handler.on_log(self.args, self.state, self.control, logs)
 
@@ -345,12 +353,9 @@ class Trainer:
             self.model.save_pretrained(folder)
         else:
             torch.save(self.model.state_dict(), os.path.join(folder, "pytorch_model.ckpt"))
-        if self.processing_class is not None and hasattr(self.processing_class, "save_pretrained"):
-            self.processing_class.save_pretrained(folder)
-
-    def save_state(self):
-        os.makedirs(self.args.output_dir, exist_ok=True)
-        self.state.save_to_json(os.path.join(self.args.output_dir, "trainer_state.json"))
+        tokenizer = self.processing_class or getattr(self.data_collator, "tokenizer", None)
+        if hasattr(tokenizer, "save_pretrained"):
+            tokenizer.save_pretrained(folder)
 
     def save_checkpoint(self):
         folder = os.path.join(self.args.output_dir, f"checkpoint-{self.state.global_step}")
@@ -362,23 +367,12 @@ class Trainer:
             torch.save(self.lr_scheduler.state_dict(), os.path.join(folder, "scheduler.ckpt"))
         self.state.save_to_json(os.path.join(folder, "trainer_state.json"))
         if self.args.save_total_limit:
-            kept = sorted(self.checkpoints())
-            best = self.state.best_model_checkpoint
-            for _, old in kept[: -self.args.save_total_limit]:
-                if old != best:
-                    shutil.rmtree(old)
-
-    def checkpoints(self):
-        root = self.args.output_dir
-        names = os.listdir(root) if os.path.isdir(root) else []
-        return [
-            (int(name.rpartition("-")[2]), os.path.join(root, name))
-            for name in names
-            if re.fullmatch(r"checkpoint-\d+", name)
-        ]
+            remove_surplus(self.args.output_dir, self.args.save_total_limit, self.state.best_model_checkpoint)
 
     def load_weights(self, folder):
-        if hasattr(self.model, "save_pretrained"):
+        if hasattr(self.model, "peft_config"):
+            self.model.load_adapter(folder, self.model.active_adapter)
+        elif hasattr(self.model, "save_pretrained"):
             was_training = self.model.training
             type(self.model).from_pretrained(folder, config=self.model.config, into=self.model).train(was_training)
         else:
@@ -386,7 +380,7 @@ class Trainer:
 
     def resume(self, folder):
         """Continue after a checkpoint: (True: the last one); the number of steps that are done."""
-        folder = max(self.checkpoints())[1] if folder is True else folder
+        folder = checkpoint_folders(self.args.output_dir)[-1] if folder is True else folder
         self.load_weights(folder)
         self.optimizer.load_state_dict(torch.load(os.path.join(folder, "optimizer.ckpt"), weights_only=False))
         self.lr_scheduler.load_state_dict(torch.load(os.path.join(folder, "scheduler.ckpt"), weights_only=False))
@@ -404,11 +398,14 @@ class Trainer:
     def prediction_step(self, model, inputs, prediction_loss_only, ignore_keys=None):
         """(loss, logits, labels) of a batch."""
         ignored = set(ignore_keys or getattr(getattr(model, "config", None), "keys_to_ignore_at_inference", ()) or ())
-        has_labels = all(inputs.get(name) is not None for name in self.label_names)
-        labels = tuple(inputs[name] for name in self.label_names) if has_labels else None
+        names = self.label_names
+        has_labels = bool(names) and all(inputs.get(name) is not None for name in names)
+        has_labels = has_labels or (not names and inputs.get("return_loss", self.can_return_loss))
+        labels = tuple(inputs[name] for name in names) if has_labels else None
         with torch.no_grad():
             if has_labels:
-                loss, outputs = self.compute_loss(model, inputs, return_outputs=True)
+                count = self.count_labels([inputs])
+                loss, outputs = self.compute_loss(model, inputs, return_outputs=True, num_items_in_batch=count)
                 loss = loss.detach().mean()
             else:
                 loss, outputs = None, model(**inputs)
@@ -445,47 +442,44 @@ class Trainer:
             self.control = self.callback_handler.on_prediction_step(self.args, self.state, self.control)
         metrics = {}
         if self.compute_metrics is not None and predictions is not None and labels is not None:
-            metrics = dict(self.compute_metrics(EvalPrediction(predictions=predictions, label_ids=labels)))
+            metrics = denumpify_detensorize(
+                self.compute_metrics(EvalPrediction(predictions=predictions, label_ids=labels))
+            )
         start = f"{metric_key_prefix}_"
         named = {name: value for name, value in metrics.items() if name.startswith(start)}
         if losses:
             named[f"{start}loss"] = float(np.mean(losses))
         metrics = named | {start + name: value for name, value in metrics.items() if name not in named}
-        return predictions, labels, metrics, seen
+        return EvalLoopOutput(predictions=predictions, label_ids=labels, metrics=metrics, num_samples=seen)
 
     def evaluate(self, eval_dataset=None, ignore_keys=None, metric_key_prefix="eval"):
-        began = time.time()
-        loader = self.get_eval_dataloader(eval_dataset)
+        several = self.eval_dataset if eval_dataset is None else eval_dataset
+        if isinstance(several, dict):
+            metrics = {}
+            for name, each in several.items():
+                one = name if eval_dataset is None else each
+                metrics.update(self.evaluate(one, ignore_keys, f"{metric_key_prefix}_{name}"))
+            return metrics
+        began, loader = time.time(), self.get_eval_dataloader(eval_dataset)
         only_loss = True if self.compute_metrics is None else None
-        _, _, metrics, seen = self.evaluation_loop(loader, "Evaluation", only_loss, ignore_keys, metric_key_prefix)
-        metrics.update(speed_metrics(metric_key_prefix, began, num_samples=seen, num_steps=len(loader)))
+        found = self.evaluation_loop(loader, "Evaluation", only_loss, ignore_keys, metric_key_prefix)
+        metrics, seen = found.metrics, found.num_samples
+        steps = math.ceil(seen / self.args.eval_batch_size)
+        metrics.update(speed_metrics(metric_key_prefix, began, num_samples=seen, num_steps=steps))
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
 
     def predict(self, test_dataset, ignore_keys=None, metric_key_prefix="test"):
-        began = time.time()
-        loader = self.get_test_dataloader(test_dataset)
-        predictions, labels, metrics, seen = self.evaluation_loop(
-            loader, "Prediction", False, ignore_keys, metric_key_prefix
-        )
-        metrics.update(speed_metrics(metric_key_prefix, began, num_samples=seen, num_steps=len(loader)))
+        began, loader = time.time(), self.get_test_dataloader(test_dataset)
+        found = self.evaluation_loop(loader, "Prediction", None, ignore_keys, metric_key_prefix)
+        metrics, seen = found.metrics, found.num_samples
+        steps = math.ceil(seen / self.args.eval_batch_size)
+        metrics.update(speed_metrics(metric_key_prefix, began, num_samples=seen, num_steps=steps))
         self.control = self.callback_handler.on_predict(self.args, self.state, self.control, metrics)
-        return PredictionOutput(predictions=predictions, label_ids=labels, metrics=metrics)
+        return PredictionOutput(predictions=found.predictions, label_ids=found.label_ids, metrics=metrics)
 
     # what scripts call around it
-
-    def log_metrics(self, split, metrics):
-        print(f"***** {split} metrics *****")
-        for name in sorted(metrics):
-            print(f"  {name} = {metrics[name]}")
-
-    def save_metrics(self, split, metrics, combined=True):
-        import json
-
-        os.makedirs(self.args.output_dir, exist_ok=True)
-        with open(os.path.join(self.args.output_dir, f"{split}_results.json"), "w", encoding="utf-8") as file:
-            json.dump(metrics, file, indent=4, sort_keys=True)
 
     def is_world_process_zero(self):
         return True

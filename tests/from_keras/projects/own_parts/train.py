@@ -79,3 +79,6 @@ for made in (ops.cbrt(row), ops.exp2(row), ops.trunc(row), ops.hypot(row, 2.0), 
 print(ops.convert_to_numpy(ops.isin(ops.array([1, 2, 3]), ops.array([2, 5]))), float(ops.nanmean(ops.array([1.0, np.nan, 4.0]))))
 last, steps = ops.scan(lambda state, each: (state + each, state * each), ops.array(1.0), row)
 print(float(last), np.round(ops.convert_to_numpy(steps), 4).tolist(), float(ops.fori_loop(0, 3, lambda i, s: s * 2.5, ops.array(1.0))))
+print([each.path.rpartition("/")[2] for each in net.layers[0].weights], net.layers[0].kernel.regularizer.factor)
+each_row = keras.losses.get("mse")(y, y * 0.5)
+print(each_row.shape, np.round(ops.convert_to_numpy(each_row)[:3], 4).tolist(), float(keras.losses.get("MeanSquaredError")(y, y * 0.5)))

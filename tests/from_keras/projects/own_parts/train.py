@@ -82,3 +82,8 @@ print(float(last), np.round(ops.convert_to_numpy(steps), 4).tolist(), float(ops.
 print([each.path.rpartition("/")[2] for each in net.layers[0].weights], net.layers[0].kernel.regularizer.factor)
 each_row = keras.losses.get("mse")(y, y * 0.5)
 print(each_row.shape, np.round(ops.convert_to_numpy(each_row)[:3], 4).tolist(), float(keras.losses.get("MeanSquaredError")(y, y * 0.5)))
+first = keras.optimizers.SGD(0.05, momentum=0.9, nesterov=True, clipnorm=0.5)
+again = type(first).from_config(first.get_config())
+print(sorted((key, str(value)) for key, value in again.get_config().items()))
+net.compile(again, "mse")
+print([f"{each:.4f}" for each in net.fit(x, y, batch_size=6, epochs=2, shuffle=False, verbose=0).history["loss"]])

@@ -63,7 +63,9 @@ class Normalization(Layer):
 
     def _broadcast(self, value):
         """In the shape that it meets the input with: one number for each place on the kept axes."""
-        sizes = [size for axis, size in enumerate(self.broadcast_shape) if axis in self._kept(len(self.broadcast_shape))]
+        sizes = [
+            size for axis, size in enumerate(self.broadcast_shape) if axis in self._kept(len(self.broadcast_shape))
+        ]
         return ops.reshape(ops.broadcast_to(value, tuple(sizes)), self.broadcast_shape)
 
     def call(self, inputs, training=None):

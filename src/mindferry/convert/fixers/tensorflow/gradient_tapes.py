@@ -286,7 +286,11 @@ def _watch(facts: Facts, tape: Tape, stored: set[str]) -> None:
                 continue  # these are watched anyway
             if not isinstance(part, ast.Name):
                 tape.refusal = "what is watched has no name of its own"
-            elif part.id in stored and _stands_alone(facts, call) and tape.block is facts.parents.get(facts.statement_of(call)):
+            elif (
+                part.id in stored
+                and _stands_alone(facts, call)
+                and tape.block is facts.parents.get(facts.statement_of(call))
+            ):
                 tape.noted.append(call)
             elif part.id in stored:
                 tape.refusal = f"{part.id} is watched, and set in the same block"

@@ -214,6 +214,8 @@ class Layer(Made, nn.Cell):
 
     @trainable.setter
     def trainable(self, value):
+        if value is self._is_trainable:  # TensorFlow sets no attribute to what it is, so the layers within keep theirs
+            return
         self.__dict__["_is_trainable"] = bool(value)
         for each in self.sublayers:
             each.trainable = value

@@ -74,7 +74,8 @@ class Optimizer(Made):
 
     @property
     def variables(self):
-        return [self.iterations, *(value for slots in self.state.values() for value in slots.values())]
+        rate = [self._rate] if isinstance(self._rate, Tensor) else []
+        return [self.iterations, *rate, *(value for slots in self.state.values() for value in slots.values())]
 
     def build(self, variables):
         self.known = list(variables)

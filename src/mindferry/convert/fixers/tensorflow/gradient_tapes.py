@@ -184,7 +184,7 @@ def _sources(
         if not (isinstance(owner, ast.Name) and owner.id in names and begin < (node.lineno, node.col_offset) < end):
             continue
         named = [word.value for word in node.keywords if word.arg == "sources"]
-        given = (node.args[1:2] or named or [None])[0]
+        given = next(iter([*node.args[1:2], *named]), None)
         parts = given.elts if isinstance(given, ast.List | ast.Tuple) else [given]
         if not all(isinstance(part, ast.Name) for part in parts):
             return None

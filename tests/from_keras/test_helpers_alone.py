@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from importlib.resources import files
+
 from mindferry.convert.render.helpers_module import library, render
 
 
@@ -16,3 +19,17 @@ def test_each_helper_is_defined_by_itself() -> None:
         except NameError as error:
             failed[name] = str(error)
     assert failed == {}
+
+
+def test_each_statement_of_the_helpers_has_a_name_that_brings_it_along() -> None:
+    """`TABLE["a"] = b` behind a table has none: it stayed behind, and what was looked up there was another thing."""
+    named = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+    nameless = []
+    for source in ("tensorflow", "torch"):
+        for path in files("mindferry").joinpath("apis", source, "compat").iterdir():
+            for node in ast.parse(path.read_text("utf-8")).body if path.name.endswith(".py") else ():
+                targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+                is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+                if not (isinstance(node, named) or is_docstring or all(isinstance(each, ast.Name) for each in targets)):
+                    nameless.append(f"{path.name}: {ast.unparse(node)[:60]}")
+    assert nameless == []

@@ -44,7 +44,7 @@ def shuffle_as_converted() -> None:
             held: list[Any] = []
             for each in self:
                 held.append(each)
-                if len(held) > int(buffer_size):
+                if len(held) >= int(buffer_size):
                     yield held.pop(int(numbers.integers(len(held))))
             while held:
                 yield held.pop(int(numbers.integers(len(held))))

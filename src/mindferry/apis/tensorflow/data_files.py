@@ -39,6 +39,8 @@ for api, text in {
     "keras.losses.Reduction.NONE": '"none"',
     "keras.losses.Reduction.AUTO": '"sum_over_batch_size"',
     "keras.losses.Reduction.SUM_OVER_BATCH_SIZE": '"sum_over_batch_size"',
+    "tensorflow.UnconnectedGradients.ZERO": '"zero"',
+    "tensorflow.UnconnectedGradients.NONE": '"none"',
     "tensorflow.image.ResizeMethod.NEAREST_NEIGHBOR": '"nearest"',
     "tensorflow.image.ResizeMethod.BILINEAR": '"bilinear"',
     "tensorflow.image.ResizeMethod.BICUBIC": '"bicubic"',

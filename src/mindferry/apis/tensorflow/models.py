@@ -70,7 +70,7 @@ same(
     "categorical_generalized_cross_entropy",
 )
 rule("keras.losses.cosine_similarity", to="compat.negative_cosine", like="compat.negative_cosine")
-rule("keras.losses.get", to="compat.get_loss", like="compat.get_loss")
+rule("keras.losses.get", to="compat.loss_of_name", like="compat.loss_of_name")
 for short, full in (
     ("MSE", "mean_squared_error"),
     ("mse", "mean_squared_error"),

@@ -1,5 +1,6 @@
 """Methods of data sets that choose, group and mix, and text that is split into rows."""
 
+import numpy as np
 import tensorflow as tf
 
 numbers = tf.data.Dataset.range(1, 9)
@@ -36,3 +37,38 @@ numbers, words, counts = tf.io.decode_csv(lines, record_defaults=[0.5, "none", [
 print(numbers.numpy(), [each.decode() for each in words.numpy()], counts.numpy(), counts.dtype.name)
 letters = tf.strings.unicode_split(tf.constant(["ab", "c"]), "UTF-8").to_tensor()
 print(letters.shape, [float(each) + 0.25 for each in tf.io.decode_csv("3|4", [0, tf.constant([], tf.float32)], field_delim="|")])
+
+
+class Turned(tf.keras.utils.Sequence):
+    """Turned round at the end of each epoch; Keras says so once before the first one, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows, self.told = np.arange(12, dtype="float32").reshape(6, 2) / 9, []
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, place):
+        rows = self.rows[3 * place : 3 * place + 3]
+        return rows, rows[:, :1] ** 2
+
+    def on_epoch_begin(self):
+        self.told.append("begin")
+
+    def on_epoch_end(self):
+        self.told.append("end")
+        self.rows = self.rows[::-1].copy()
+
+
+net = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1, kernel_initializer="ones")])
+net.compile(tf.keras.optimizers.SGD(0.2), "mse", metrics=["cosine_similarity"])
+batches, others = Turned(), Turned()
+history = net.fit(batches, validation_data=others, epochs=3, shuffle=False, verbose=0)
+print({name: [f"{each:.5f}" for each in values] for name, values in history.history.items()})
+print([f"{each:.5f}" for each in net.evaluate(others, verbose=0)], batches.told, others.told)
+print([int(each) for each in tf.data.Dataset.range(6).shuffle(1)])  # a buffer of one has no choice
+print(max(int(next(iter(tf.data.Dataset.range(9).shuffle(3)))) for _ in range(40)))
+scaled = tf.keras.layers.Normalization(axis=-1)
+scaled.adapt(batches.rows)
+print(scaled.mean.shape, [f"{each:.4f}" for part in (scaled.mean, scaled.variance) for each in part.numpy().ravel()])

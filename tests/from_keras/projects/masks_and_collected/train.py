@@ -134,3 +134,11 @@ print([f"{float(each):.3f}" for each in tape.gradient(out, [seen, weight])])
 heads = keras.Model(inputs, [layers.Dense(2)(inputs), layers.Dense(3)(inputs)])
 prepared(heads, 6).compile("sgd", [keras.losses.MeanSquaredError(), None])
 print([f"{each:.4f}" for each in heads.fit(x, x[:, :2], epochs=2, shuffle=False, verbose=0).history["loss"]])
+
+ids = keras.Input((4,), dtype="int32")
+words = keras.layers.Embedding(9, 3, mask_zero=True, embeddings_initializer="ones")
+for mask in (ids != 0, words.compute_mask(ids), ~(ids < 1) & (abs(ids) % 5 != 0) | (ids // 4 == 7)):
+    pooled = keras.layers.GlobalAveragePooling1D()(keras.layers.Dense(2, kernel_initializer="ones")(words(ids)), mask=mask)
+    counted = keras.layers.Lambda(lambda each: tf.reduce_sum(tf.cast(each, tf.float32), 1, keepdims=True) / 7.0, output_shape=(1,))(mask)
+    whole = keras.Model(ids, keras.layers.Concatenate()([pooled, counted]))
+    print(np.round(whole(np.array([[1, 2, 0, 0], [3, 5, 5, 0], [4, 5, 6, 7]])).numpy(), 4).tolist())

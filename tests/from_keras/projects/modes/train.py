@@ -66,3 +66,17 @@ for first in (None, True, False):
 run("default", keras.Sequential([keras.Input((6,)), Default(), layers.Dense(2)]))
 for mode in (None, False):
     run(f"functional {mode}", functional(mode))
+
+
+def thawed(net):
+    """Keras sets nothing where a network is told what it is already: what was frozen within it stays so."""
+    net.layers[1].trainable = False
+    net.trainable = True
+    run("still frozen", net)
+    net.trainable = False
+    net.trainable = True
+    run("thawed", net)
+    print(len(net.trainable_weights), len(net.optimizer.variables))
+
+
+thawed(keras.Sequential([keras.Input((6,)), layers.Dense(3), layers.BatchNormalization(momentum=0.5), layers.Dense(2)]))

@@ -134,3 +134,25 @@ for episode in range(2):
         loss = -tf.reduce_sum(tf.stack(scores) * np.arange(1.0, 4.0, dtype="float32"))
     second.apply_gradients(zip(tape.gradient(loss, policy.trainable_variables), policy.trainable_variables))
     print(len(taken), shown(loss, policy.get_weights()[0]))
+
+
+encoder = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3, activation="tanh")])
+encoder.set_weights([np.arange(6.0).reshape(2, 3) / 5, np.ones(3)])
+head = tf.keras.layers.Dense(1, kernel_initializer="ones")
+points = tf.constant([[0.5, -1.0], [1.5, 0.25]])
+with tf.GradientTape(persistent=True) as tape:
+    hidden = encoder(points)
+    tape.watch(hidden)  # and the encoder's gradients are asked for, too
+    score = tf.reduce_mean(head(hidden) ** 2)
+print(shown(tape.gradient(score, hidden)), shown(*tape.gradient(score, encoder.trainable_variables)))
+print(shown(*tape.gradient(score, head.trainable_variables)))
+with tf.GradientTape() as tape:
+    doubled = points * 2.0
+    tape.watch(doubled)
+    score = tf.reduce_sum(doubled ** 3) + tf.reduce_sum(w)
+print(shown(tape.gradient(score, doubled, unconnected_gradients=tf.UnconnectedGradients.ZERO)))
+with tf.GradientTape(persistent=True) as tape:
+    mixed = points @ w
+    tape.watch(mixed)
+    score = tf.reduce_sum(mixed ** 2)
+print(shown(tape.gradient(score, mixed)), shown(*tape.gradient(score, [w])))

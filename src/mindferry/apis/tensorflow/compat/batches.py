@@ -20,14 +20,22 @@ def pack_x_y_sample_weight(x, y=None, sample_weight=None):
 class Batches:
     """`epoch()` gives the batches of one epoch; `count` is their number, if it is known."""
 
-    def __init__(self, make, count=None, steps=None, on_end=None):
-        self.make, self.count, self.steps, self.on_end = make, steps or count, steps, on_end
+    def __init__(self, make, count=None, steps=None, source=None):
+        self.make, self.count, self.steps, self.source = make, steps or count, steps, source
         self.whole, self.running, self.seen = count, None, 0
 
+    def reset(self):
+        """Before the first epoch Keras tells a sequence that an epoch has ended, which is where many shuffle."""
+        self._tell("on_epoch_end")
+
     def epoch(self):
+        self._tell("on_epoch_begin")
         yield from self.make() if self.steps is None else self._some()
-        if self.on_end:
-            self.on_end()
+        self._tell("on_epoch_end")
+
+    def _tell(self, event):
+        if hasattr(self.source, event):
+            getattr(self.source, event)()
 
     def _some(self):
         """`steps` batches, from where the last epoch ended; an epoch is shorter where the data ends."""
@@ -74,7 +82,7 @@ def sequence_batches(x, shuffle, class_weight, steps):
         order = Chance.generator.permutation(len(x)) if shuffle else range(len(x))
         return as_batches((x[int(place)] for place in order), class_weight)
 
-    return Batches(make, len(x), steps, getattr(x, "on_epoch_end", None))
+    return Batches(make, len(x), steps, x)
 
 
 def as_batches(source, class_weight):

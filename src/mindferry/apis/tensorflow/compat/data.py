@@ -163,7 +163,7 @@ class Dataset:
             held = []
             for each in self:
                 held.append(each)
-                if len(held) > int(buffer_size):
+                if len(held) >= int(buffer_size):
                     yield held.pop(int(source.integers(len(held))))
             while held:
                 yield held.pop(int(source.integers(len(held))))

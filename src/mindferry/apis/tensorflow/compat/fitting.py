@@ -235,6 +235,7 @@ class Fitting:
             validation_data = tuple(part for part in parts if part is not None)
             x, y, sample_weight = [map_structure(lambda each: each[:count], part) for part in (x, y, sample_weight)]
         data = batches_of(x, y, sample_weight, batch_size, shuffle, class_weight, steps_per_epoch)
+        data.reset()
         listeners = Callbacks(callbacks, self, {"epochs": epochs, "steps": data.count, "verbose": verbose}, verbose)
         self.__dict__["stop_training"], logs = False, {}
         listeners.call("on_train_begin")
@@ -288,6 +289,7 @@ class Fitting:
         **_,
     ):
         data = batches_of(x, y, sample_weight, batch_size, False, None, steps)
+        data.reset()
         listeners = (
             callbacks if isinstance(callbacks, Callbacks) else Callbacks(callbacks, self, {"steps": data.count}, 0)
         )

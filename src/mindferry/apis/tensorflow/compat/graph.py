@@ -1,6 +1,7 @@
 """Keras' functional API: what is computed with a symbolic tensor is noted, and computed again when the network is called."""
 
 import functools
+import operator
 
 import mindspore as ms
 import numpy as np
@@ -80,6 +81,36 @@ class KerasTensor:
 
     def __ge__(self, other):
         return symbolic_greater_equal(self, other)
+
+    def __ne__(self, other):  # Keras has no == of its own here: a symbolic tensor is itself alone
+        return symbolic_operator(operator.ne, self, other)
+
+    def __abs__(self):
+        return symbolic_operator(operator.abs, self)
+
+    def __floordiv__(self, other):
+        return symbolic_operator(operator.floordiv, self, other)
+
+    def __rfloordiv__(self, other):
+        return symbolic_operator(operator.floordiv, other, self)
+
+    def __mod__(self, other):
+        return symbolic_operator(operator.mod, self, other)
+
+    def __rmod__(self, other):
+        return symbolic_operator(operator.mod, other, self)
+
+    def __and__(self, other):
+        return symbolic_operator(ops.logical_and, self, other)
+
+    def __or__(self, other):
+        return symbolic_operator(ops.logical_or, self, other)
+
+    def __xor__(self, other):
+        return symbolic_operator(ops.logical_xor, self, other)
+
+    def __invert__(self):
+        return symbolic_operator(ops.logical_not, self)
 
     def __getitem__(self, key):
         return symbolic_item(self, key)
@@ -189,6 +220,11 @@ def symbolic(function):
         return function(*args, **kwargs)
 
     return either
+
+
+@symbolic
+def symbolic_operator(function, *operands):
+    return function(*operands)
 
 
 @symbolic

@@ -27,12 +27,15 @@ class Normalization(Layer):
         super().__init__(**kwargs)
         self.axis, self.invert, self.supports_masking = axis, invert, True
         self.is_given = mean is not None
-        self.mean = None if mean is None else as_tensor(np.asarray(mean, np.float32))
-        self.variance = None if variance is None else as_tensor(np.asarray(variance, np.float32))
+        self.input_mean = None if mean is None else as_tensor(np.asarray(mean, np.float32))
+        self.input_variance = None if variance is None else as_tensor(np.asarray(variance, np.float32))
+        self.broadcast_shape = None
 
     def build(self, input_shape):
+        kept = self._kept(len(input_shape))
+        self.broadcast_shape = tuple(size if axis in kept else 1 for axis, size in enumerate(input_shape))
         if not self.is_given:
-            sizes = [input_shape[axis] for axis in self._kept(len(input_shape))]
+            sizes = [input_shape[axis] for axis in kept]
             self.adapt_mean = self.add_weight(sizes, "zeros", trainable=False, name="mean")
             self.adapt_variance = self.add_weight(sizes, "ones", trainable=False, name="variance")
             self.count = self.add_weight((), "zeros", dtype="int32", trainable=False, name="count")
@@ -50,10 +53,24 @@ class Normalization(Layer):
         assign(self.adapt_mean, array.mean(axes).astype(np.float32))
         assign(self.adapt_variance, array.var(axes).astype(np.float32))
 
+    @property
+    def mean(self):
+        return self._broadcast(self.input_mean if self.is_given else self.adapt_mean)
+
+    @property
+    def variance(self):
+        return self._broadcast(self.input_variance if self.is_given else self.adapt_variance)
+
+    def _broadcast(self, value):
+        """In the shape that it meets the input with: one number for each place on the kept axes."""
+        sizes = [
+            size for axis, size in enumerate(self.broadcast_shape) if axis in self._kept(len(self.broadcast_shape))
+        ]
+        return ops.reshape(ops.broadcast_to(value, tuple(sizes)), self.broadcast_shape)
+
     def call(self, inputs, training=None):
-        mean, variance = (self.mean, self.variance) if self.is_given else (self.adapt_mean, self.adapt_variance)
-        spread = ops.maximum(ops.sqrt(variance), as_tensor(1e-7))
-        return inputs * spread + mean if self.invert else (inputs - mean) / spread
+        spread = ops.maximum(ops.sqrt(self.variance), as_tensor(1e-7))
+        return inputs * spread + self.mean if self.invert else (inputs - self.mean) / spread
 
 
 class Resizing(Layer):

@@ -1,6 +1,5 @@
 """Keras' Layer as a MindSpore Cell: built when it is first called, with weights in Keras' order and the mode handed down."""
 
-import contextlib
 import inspect
 
 import mindspore as ms
@@ -13,6 +12,7 @@ from .initializers import get_initializer, initial_value, snake_case
 from .masks import mask_of, masks_beside, set_masks
 from .nested_gradients import Nesting, graph_gradients, is_taken_again, rehearse, take_gradients
 from .own_gradients import Jacobians
+from .passing import Passing
 from .random_values import Chance
 from .row_gradients import gradients_by_rows, penalised
 from .tensors import (
@@ -104,9 +104,11 @@ class Layer(Made, nn.Cell):
         value = initial_value(get_initializer(initializer), shape, kind)
         weight = make_variable(value, trainable, f"{self.name}/{name or 'variable'}")
         weight.is_of_keras, weight.constraint, weight.short_name = True, constraint, name or "variable"
+        weight.path = f"{self.name}/{weight.short_name}"
+        weight.regularizer = get_regularizer(regularizer)
         self._weights.append(weight)
         if regularizer is not None:
-            self._penalties.append((weight, get_regularizer(regularizer)))
+            self._penalties.append((weight, weight.regularizer))
         return weight
 
     def __call__(self, *args, **kwargs):
@@ -212,6 +214,8 @@ class Layer(Made, nn.Cell):
 
     @trainable.setter
     def trainable(self, value):
+        if value is self._is_trainable:  # TensorFlow sets no attribute to what it is, so the layers within keep theirs
+            return
         self.__dict__["_is_trainable"] = bool(value)
         for each in self.sublayers:
             each.trainable = value
@@ -418,33 +422,6 @@ def _by_weights(forward, sources):
         weights, (out, gradients) = variables(), taken
     found = {id(weight): gradient for weight, gradient in zip(weights, gradients)}
     return out, map_structure(lambda weight: found[id(weight)], sources())
-
-
-class Passing:
-    """What layers give while a tape records, in order; what is to be added to some of it."""
-
-    is_on, seen, added = False, [], {}
-
-    @classmethod
-    @contextlib.contextmanager
-    def watched(cls, added):
-        before = cls.is_on, cls.seen, cls.added
-        cls.is_on, cls.seen, cls.added = True, [], added
-        try:
-            yield cls.seen
-        finally:
-            cls.is_on, cls.seen, cls.added = before
-
-    @classmethod
-    def noted(cls, out):
-        def one(each):
-            if not isinstance(each, Tensor):
-                return each
-            each = each + cls.added[len(cls.seen)] if len(cls.seen) in cls.added else each
-            cls.seen.append(each)
-            return each
-
-        return map_structure(one, out)
 
 
 class RecordedTape(Jacobians):

@@ -17,6 +17,7 @@ from .activations import (
 )
 from .initializers import VarianceScaling, drawn_seed, get_initializer
 from .layers_base import Layer
+from .masks import any_unequal, unequal
 from .products import einsum, product
 from .random_values import Chance, drawn_tensor, dropout_mask
 from .row_gradients import look_up
@@ -184,7 +185,7 @@ class Embedding(Layer):
         return look_up(self.embeddings, ops.cast(as_tensor(inputs), ms.int32))
 
     def compute_mask(self, inputs, previous_mask=None):
-        return ops.not_equal(inputs, as_tensor(0, inputs.dtype)) if self.mask_zero else None
+        return unequal(inputs, 0) if self.mask_zero else None
 
 
 class ReversibleEmbedding(Embedding):
@@ -228,7 +229,7 @@ class Masking(Layer):
         self.mask_value = mask_value
 
     def compute_mask(self, inputs, previous_mask=None):
-        return ops.any(ops.not_equal(inputs, as_tensor(self.mask_value, inputs.dtype)), -1)
+        return any_unequal(inputs, self.mask_value)
 
     def call(self, inputs, training=None):
         return inputs * ops.expand_dims(self.compute_mask(inputs), -1).astype(inputs.dtype)

@@ -73,3 +73,10 @@ def get_loss(given):
     if isinstance(given, type):
         return given()
     return given if given is None or isinstance(given, Loss) else GivenLoss(given)
+
+
+def loss_of_name(given):
+    """keras.losses.get: a function's name gives the function, whose values are not reduced; a class' name makes the loss."""
+    if isinstance(given, str) and given in LOSSES and given == given.lower():
+        return LOSSES[given].function
+    return given if callable(given) and not isinstance(given, type) else get_loss(given)

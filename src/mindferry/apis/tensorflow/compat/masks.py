@@ -2,7 +2,20 @@
 
 from mindspore import Tensor, ops
 
-from .tensors import flat, map_structure
+from .graph import symbolic
+from .tensors import as_tensor, flat, map_structure
+
+
+@symbolic
+def unequal(values, number):
+    """Where the values are not that number; programs ask symbolic tensors for it too."""
+    return ops.not_equal(values, as_tensor(number, values.dtype))
+
+
+@symbolic
+def any_unequal(values, number):
+    """The steps that have a value which is not that number."""
+    return ops.any(unequal(values, number), -1)
 
 
 def mask_of(value):

@@ -38,8 +38,11 @@ NAMED_METRICS = (
     PearsonCorrelation,
     ConcordanceCorrelation,
 )
-METRICS = {**{snake_case(each.__name__): each for each in NAMED_METRICS}, "auc": AUC}
-METRICS["cosine_similarity"] = CosineSimilarityMetric  # the loss of this name has the other sign
+METRICS = {
+    **{snake_case(each.__name__): each for each in NAMED_METRICS},
+    "auc": AUC,
+    "cosine_similarity": CosineSimilarityMetric,  # the loss of this name has the other sign
+}
 
 
 def get_metric(given, y_true=None, y_pred=None):

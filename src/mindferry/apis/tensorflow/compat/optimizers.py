@@ -1,5 +1,6 @@
 """Keras' optimizers with Keras' arithmetic and defaults."""
 
+import inspect
 import math
 
 import mindspore as ms
@@ -73,7 +74,8 @@ class Optimizer(Made):
 
     @property
     def variables(self):
-        return [self.iterations, *(value for slots in self.state.values() for value in slots.values())]
+        rate = [self._rate] if isinstance(self._rate, Tensor) else []
+        return [self.iterations, *rate, *(value for slots in self.state.values() for value in slots.values())]
 
     def build(self, variables):
         self.known = list(variables)
@@ -189,7 +191,21 @@ class Optimizer(Made):
         return gradients
 
     def get_config(self):
-        return {"name": self.name, "learning_rate": self.learning_rate}
+        """Every setting that it takes, as it is now; somebody's own class says for itself what it takes beside these."""
+        ours = next(each for each in type(self).__mro__ if each.__module__ == Optimizer.__module__)
+        own = inspect.signature(ours.__init__).parameters
+        config = {name: each.default for name, each in own.items() if name not in ("self", "kwargs")}
+        args, kwargs = self._made_with
+        config |= {key: value for key, value in (*zip(config, args), *kwargs.items()) if key in config}
+        names = [*config, *inspect.signature(Optimizer.__init__).parameters]
+        config |= {name: getattr(self, name) for name in names if hasattr(self, name)}
+        rate = self._rate
+        config["learning_rate"] = float(rate.asnumpy()) if isinstance(rate, Tensor) else rate
+        return {name: value for name, value in config.items() if name != "lr"}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
 
 
 def norm_factor(norm, largest):

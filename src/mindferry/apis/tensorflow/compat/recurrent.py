@@ -404,22 +404,20 @@ def merge_ways(ahead, back, mode):
 
 
 def twin_backwards(layer):
-    """A second layer with the same settings that goes the other way."""
-    import copy
-
-    made = type(layer).__new__(type(layer))
-    cell = layer.cell
-    fresh = type(cell).__new__(type(cell))
-    for old, new in ((cell, fresh), (layer, made)):
-        Layer.__init__(new)
-        for name in old._attributes:
-            value = getattr(old, name, None)
-            if name not in ("name", "cell", "built") and not isinstance(value, Layer):
-                setattr(new, name, copy.copy(value) if isinstance(value, list) else value)
-        new.__dict__.update(states=None, masks=None, _given_shape=old._given_shape)
-    made.cell = fresh
+    """A second layer with the same settings, and cells and weights of its own, that goes the other way."""
+    made = made_anew(layer)
     made.go_backwards = not layer.go_backwards
     return made
+
+
+def made_anew(value):
+    """Layers, and those that they were given, once more; whatever else is handed on as it is."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(made_anew(each) for each in value)
+    if not isinstance(value, Layer):
+        return value
+    args, kwargs = value._made_with
+    return type(value)(*made_anew(args), **{key: made_anew(each) for key, each in kwargs.items() if key != "name"})
 
 
 class TimeDistributed(Layer):

@@ -60,6 +60,7 @@ class Tape:
     outer: list[str] = field(default_factory=list)  # names that the block changes, and that have a value before it
     unset: list[str] = field(default_factory=list)  # outputs that the block may leave without a value
     inputs: list[str] = field(default_factory=list)  # what is watched
+    noted: list[ast.Call] = field(default_factory=list)  # where the function itself sets what is watched
     shared: dict[str, str] = field(default_factory=dict)  # names that are set for others too: "global" or "nonlocal"
     function: str = "forward_fn"
     refusal: str = ""
@@ -133,14 +134,15 @@ def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
     names = [item.optional_vars.id for item in block.items if isinstance(item.optional_vars, ast.Name)]
     tape = Tape(block, names)
     scope = facts.enclosing(block, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-    tape.before, tape.body, tape.rest = split_block(facts, block, names)
+    begin, end = (block.lineno, block.col_offset), _next_of_its_name(facts, block, names, scope)
+    sources = _sources(facts, scope, names, (begin, end))
+    tape.before, tape.body, tape.rest = split_block(facts, block, names, sources)
     inside = {node for statement in tape.body for node in facts.source.walk(statement)}
     tape.refusal = _refusal(facts, block, is_all and len(names) == len(block.items), inside)
     if tape.refusal:
         return tape
     names_inside = names_of(tape.body)
     stored = names_inside.stored
-    begin, end = (block.lineno, block.col_offset), _next_of_its_name(facts, block, names, scope)
     for node in facts.source.walk(scope):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
@@ -163,10 +165,31 @@ def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
     unset -= set(tape.shared)
     tape.outer = sorted(unset & earlier)
     tape.unset = sorted(set(tape.outputs) & unset - earlier)
-    _watch(tape, stored)
+    _watch(facts, tape, stored)
     if not tape.gradients and not tape.refusal:
         tape.refusal = "nothing in the same function asks for a gradient"
     return tape
+
+
+def _sources(
+    facts: Facts, scope: ast.AST, names: list[str], place: tuple[tuple[float, float], tuple[float, float]]
+) -> set[str] | None:
+    """The names that all gradients of the tape are taken by; None where one is taken by anything else."""
+    found: set[str] = set()
+    begin, end = place
+    for node in facts.source.walk(scope):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TAKEN):
+            continue
+        owner = node.func.value
+        if not (isinstance(owner, ast.Name) and owner.id in names and begin < (node.lineno, node.col_offset) < end):
+            continue
+        named = [word.value for word in node.keywords if word.arg == "sources"]
+        given = next(iter([*node.args[1:2], *named]), None)
+        parts = given.elts if isinstance(given, ast.List | ast.Tuple) else [given]
+        if not all(isinstance(part, ast.Name) for part in parts):
+            return None
+        found |= {part.id for part in parts if isinstance(part, ast.Name)}
+    return found
 
 
 def _take_parts(tape: Tape, targets: set[str]) -> None:
@@ -247,8 +270,14 @@ def _sort_names(
             tape.refusal = "the tape itself is handed on"
 
 
-def _watch(tape: Tape, stored: set[str]) -> None:
-    """What is watched becomes the function's arguments."""
+def _stands_alone(facts: Facts, call: ast.Call) -> bool:
+    """`tape.watch(x)`, as a statement of one name."""
+    is_one = len(call.args) == 1 and isinstance(call.args[0], ast.Name) and not call.keywords
+    return is_one and isinstance(facts.statement_of(call), ast.Expr)
+
+
+def _watch(facts: Facts, tape: Tape, stored: set[str]) -> None:
+    """What is watched becomes the function's arguments; what the block itself sets is noted where it is watched."""
     for call in tape.watched:
         given = call.args[0] if call.args else None
         parts = given.elts if isinstance(given, ast.List | ast.Tuple) else [given]
@@ -257,6 +286,12 @@ def _watch(tape: Tape, stored: set[str]) -> None:
                 continue  # these are watched anyway
             if not isinstance(part, ast.Name):
                 tape.refusal = "what is watched has no name of its own"
+            elif (
+                part.id in stored
+                and _stands_alone(facts, call)
+                and tape.block is facts.parents.get(facts.statement_of(call))
+            ):
+                tape.noted.append(call)
             elif part.id in stored:
                 tape.refusal = f"{part.id} is watched, and set in the same block"
             else:
@@ -294,7 +329,7 @@ def _write(facts: Facts, tape: Tape, texts: Texts) -> Iterator[Edit]:
         yield ReplaceSpan(source.start(block), source.start(block.body[0]), f"{header}{opening}{newline}{inner}")
     else:
         yield ReplaceSpan(source.start(block), colon + 1, header + opening)
-    yield from _remove_watches(facts, tape)
+    yield from _remove_watches(facts, tape, texts)
     after = source.line_end(source.end(tape.body[-1]))
     is_last_line = not source.data[source.end(tape.body[-1]) : after].endswith(b"\n")
     lines = [f"{inner}return {', '.join([*tape.parts, *tape.outputs])}"]
@@ -396,10 +431,13 @@ def _remove_deletions(facts: Facts, tape: Tape) -> Iterator[Edit]:
             yield ReplaceNode(statement, "pass", swallows=True)
 
 
-def _remove_watches(facts: Facts, tape: Tape) -> Iterator[Edit]:
+def _remove_watches(facts: Facts, tape: Tape, texts: Texts) -> Iterator[Edit]:
     for call in tape.watched:
         statement = facts.statement_of(call)
-        if len(facts.block_of(statement)) > 1 and isinstance(statement, ast.Expr):
+        if call in tape.noted:
+            name = texts.of(call.args[0])
+            yield ReplaceNode(call, f"{name} = {texts.name('compat.noted')}({name})", swallows=True)
+        elif len(facts.block_of(statement)) > 1 and isinstance(statement, ast.Expr):
             yield RemoveStatement(statement)
         else:
             yield ReplaceNode(call, "None", swallows=True)

@@ -13,15 +13,20 @@ from .block_names import names_of
 Parts = tuple[list[ast.stmt], list[ast.stmt], list[ast.stmt]]
 
 
-def split_block(facts: Facts, block: ast.With, names: list[str]) -> Parts:
-    """(what runs before the function, the function, what runs after it); the first and the last are mostly empty."""
+def split_block(facts: Facts, block: ast.With, names: list[str], sources: set[str] | None) -> Parts:
+    """(what runs before the function, the function, what runs after it); the first and the last are mostly empty.
+
+    What leads to a watched tensor leaves the function only where all gradients are taken by watched tensors: variables
+    that were used there would get none.
+    """
     body = block.body
     is_one_line = body[0].lineno == block.lineno
     if len(names) != 1 or is_one_line or any(not _can_move(facts, each) for each in body):
         return [], body, []
     first = next((place for place, each in enumerate(body) if _asks(facts, each, names, "gradient")), len(body))
     watched = [place for place, each in enumerate(body[:first]) if _is_watch_of_own(facts, body[:place], each, names)]
-    begin = watched[-1] + 1 if watched else 0
+    own = names_of(body[: watched[-1]]).stored if watched else set()
+    begin = watched[-1] + 1 if watched and sources is not None and sources <= own else 0
     return (body[:begin], body[begin:first], body[first:]) if begin < first else ([], body, [])
 
 

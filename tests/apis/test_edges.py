@@ -46,6 +46,7 @@ EXPRESSIONS = (
     "torch.xlogy(x.clamp(min=0), x.detach().clamp(min=0) + 1)",
     "x.view(4, 1, 2) + F.multi_head_attention_forward(*[x.view(4, 1, 2)] * 3, 2, 1, torch.eye(2).repeat(3, 1), None, None, None, False, "
     "0.0, torch.eye(2), None, key_padding_mask=torch.ones(1, 4, dtype=torch.bool), need_weights=False)[0]",
+    "x + torch.lerp(x * 1e8, x.detach() + 2, 1.0)",
     "F.hardtanh(x)",
     "nn.Hardtanh(-3, 1)(x)",
     "F.relu6(x * 2)",

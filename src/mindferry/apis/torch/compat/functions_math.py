@@ -221,6 +221,14 @@ def fmod(input, other):
     return ops.where(input < 0, -(-input % size), input % size)
 
 
+def lerp(input, end, weight):
+    """torch.lerp, from the nearer end: from 1e8 to 1, all the way, mindspore.ops.lerp comes to 0."""
+    near, far = input + weight * (end - input), end - (end - input) * (1 - weight)
+    return (
+        ops.where(abs(weight) < 0.5, near, far) if isinstance(weight, ms.Tensor) else near if abs(weight) < 0.5 else far
+    )
+
+
 def fmin(input, other):
     """torch.fmin: the other one where one is NaN."""
     return ops.where(ops.isnan(input), other, ops.where(ops.isnan(other), input, minimum(input, other)))

@@ -50,6 +50,7 @@ _TENSOR = {
     "new_ones": "tensor_new_ones",
     "masked_fill": "tensor_masked_fill",
     "element_size": "tensor_element_size",
+    "get_device": "tensor_get_device",
     "requires_grad_": "tensor_requires_grad",
     **dict.fromkeys(("contiguous", "cpu", "cuda", "pin_memory", "to_dense", "as_subclass"), "tensor_same"),
     **{

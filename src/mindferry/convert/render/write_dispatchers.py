@@ -44,6 +44,7 @@ _TENSOR = {
     "to": "tensor_to",
     "type": "tensor_type",
     "type_as": "tensor_type_as",
+    "new": "new_of",
     "new_full": "tensor_new_full",
     "new_zeros": "tensor_new_zeros",
     "new_empty": "tensor_new_zeros",

@@ -224,3 +224,39 @@ body, head = nn.Linear(4, 4), nn.Linear(4, 2)
 def test_a_graph_that_an_object_is_called_with_is_named(given: str, found: list[str]) -> None:
     conversion = convert_source(COMPUTED.replace("GIVEN", given))
     assert [each.code for each in conversion.findings if each.severity != "note"] == found
+
+
+def test_a_loss_whose_branch_a_text_chooses_carries_no_graph(both: Both) -> None:
+    theirs, ours = both("""
+class Adversarial(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.kind, self.dis = kind, nn.Linear(4, 1)
+        nn.init.constant_(self.dis.weight, 0.3)
+        nn.init.zeros_(self.dis.bias)
+        self.optimizer = torch.optim.SGD(self.dis.parameters(), lr=0.1)
+
+    def forward(self, fake, real):
+        self.loss = 0
+        fake_detach = fake.detach()
+        for _ in range(2):
+            self.optimizer.zero_grad()
+            d_fake = self.dis(fake_detach)
+            d_real = self.dis(real)
+            if self.kind == "GAN":
+                loss_d = torch.sigmoid(d_fake).mean() - torch.sigmoid(d_real).mean()
+            elif self.kind.find("WGAN") >= 0:
+                loss_d = (d_fake - d_real).mean()
+                if self.kind.find("L2") >= 0:
+                    loss_d += d_real.pow(2).mean()
+            self.loss += loss_d.item()
+            loss_d.backward()
+            self.optimizer.step()
+        return self.loss
+
+
+def run():
+    x = torch.arange(8.0).reshape(2, 4) / 8
+    return [Adversarial(kind)(x, 1 - x * x) for kind in ("GAN", "WGAN", "WGAN-L2")]
+""")
+    assert same(ours, theirs)

@@ -11,6 +11,12 @@ from two_frameworks import PRELUDE, Both, load, same
 from mindferry import convert_source
 
 SITES = {
+    "torch 0.4's new and get_device": """
+def run():
+    batch = {"x": torch.tensor(X)}
+    made = batch["x"].data.new([1, 2])
+    return [plain(made), plain(batch["x"].new(2, 3).zero_()), batch["x"].get_device()]
+""",
     "a dictionary's values": """
 def run():
     batch = {"x": torch.tensor(X), "name": "a"}

@@ -32,6 +32,37 @@ def net(pretrained=True):
 print([round(each, 4) for each in net()(torch.ones(1, 3)).reshape(-1).tolist()])
 """
 
+FETCHING = """
+import os
+import sys
+import torch
+from torch.hub import download_url_to_file
+from torchvision.datasets.utils import download_url
+
+source = "file://" + os.path.abspath(__file__)
+download_url(source, "kept", "a.py")
+open("kept/a.py", "a").write("# changed")
+download_url(source, "kept", "a.py")
+torch.hub.download_url_to_file(source, "b.py", progress=False)
+print(open("kept/a.py").read().endswith("# changed"), open("b.py").read() == open(__file__).read())
+try:
+    download_url(source, "kept", "c.py", md5="0" * 32)
+except RuntimeError as error:
+    print(error)
+try:
+    download_url_to_file(source, "d.py", hash_prefix="zz")
+except RuntimeError as error:
+    print("invalid hash value" in str(error))
+"""
+
+
+def test_files_are_fetched_once_and_checked(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "fetch.py").write_text(FETCHING)
+    assert not convert_project(tmp_path / "source", tmp_path / "output").findings
+    ran = subprocess.run([sys.executable, "fetch.py"], cwd=tmp_path / "output", capture_output=True, text=True)
+    assert ran.stdout.splitlines() == ["True True", "File not found or corrupted.", "True"], ran.stderr
+
 
 @pytest.mark.parametrize("is_there", [True, False])
 def test_a_download_is_read_from_its_converted_file(is_there: bool, tmp_path: Path) -> None:

@@ -258,6 +258,8 @@ def _speaks_for_torch(node: ast.Call, name: str, context: Context) -> bool:
             return bool(node.args)
         case "cross":
             return len(node.args) > 1
+        case "new":  # `w.data.new(height)`, as torch 0.4 had it
+            return not node.keywords
     return False
 
 

@@ -54,6 +54,7 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.called_with_losses),
         sorted(symbols.plain),
         sorted(symbols.array_names),
+        sorted(symbols.listed),
         symbols.selections.as_row(),
         symbols.ported,
         symbols.served,

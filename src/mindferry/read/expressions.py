@@ -418,9 +418,20 @@ class Expressions:
             self.types[target] = kind
         else:
             self.visit(target, scope)
-            match target:  # out[split] = loss: the dictionary holds tensors
-                case ast.Subscript(value=ast.Name(id=name)) if kind.is_tensor and scope.look_up(name) == Type("dict"):
-                    scope.names[name] = Type("dict", "", (kind,))
+            match target:
+                case ast.Subscript(value=ast.Name(id=name)):
+                    self._put(name, kind, scope)
+
+    @staticmethod
+    def _put(name: str, kind: Type, scope: Scope) -> None:
+        """`out[split] = loss`: the dictionary holds tensors, until it is given something else."""
+        held = scope.look_up(name)
+        if held == Type("dict"):
+            if kind.is_tensor:
+                scope.names[name] = Type("dict", "", (kind,))
+        elif held is not None and held.kind == "dict" and held.items == (TENSOR,) and kind.kind != "none":
+            items = tuple(assumed(each) if kind.kind == "unknown" else join(each, kind) for each in held.items)
+            scope.names[name] = held._replace(items=items)
 
     def annotation(self, node: ast.expr | None, scope: Scope) -> Type:
         """The type that an annotation promises."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -96,6 +96,7 @@ def read(
     while reader.deferred:
         reader.deferred.popleft()()
     kinds = ("ref", "instance", "list", "dict", "tuple")
+    symbols.listed |= {f"{module}.{name}" for name in _listed_privately(source)}
     symbols.export(module, {name: kind for name, kind in scope.names.items() if kind.kind in kinds}, scope.stars)
     seen = frozenset(reader.values.observed)
     reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
@@ -158,7 +159,8 @@ class _Reader:
             if alias.name != "*":
                 scope.names[alias.asname or alias.name] = self.values.exported(module, alias.name)
             elif module in self.symbols.exports:
-                scope.names.update({k: v for k, v in self.symbols.exports[module].items() if self._is_given(k, v)})
+                given = {k: v for k, v in self.symbols.exports[module].items() if self._is_given(module, k, v)}
+                scope.names.update(given)
                 scope.stars += self.symbols.stars.get(module, ())
             else:
                 scope.stars.append(module)
@@ -168,9 +170,10 @@ class _Reader:
         beside = ".".join([*self.module.split(".")[:-1], module])
         return beside if module not in self.symbols.exports and beside in self.symbols.exports else module
 
-    def _is_given(self, name: str, kind: Type) -> bool:
+    def _is_given(self, module: str, name: str, kind: Type) -> bool:
         """Whether `*` brings the name; not what the other module has from this one: its own package, that it is a part of."""
-        return not name.startswith("_") and kind.qual != f"{self.module}.{name}"
+        is_public = not name.startswith("_") or f"{module}.{name}" in self.symbols.listed
+        return is_public and kind.qual != f"{self.module}.{name}"
 
     def resolve(self, node: ast.ImportFrom) -> str:
         """The absolute module of a possibly relative import."""
@@ -217,7 +220,7 @@ class _Reader:
 
     def _is_tensor_in(self, loop: ast.For, name: str) -> bool:
         """Whether the loop calls a method on the name that nothing but a tensor has, or gives it to F.something first."""
-        return name in self.suspects and self.names.is_tensor(name, loop, self.symbols.classes)
+        return name in self.suspects and self.names.is_given_tensor(name, loop, self.symbols.classes)
 
     def _With(self, node: ast.With, scope: Scope) -> None:
         for item in node.items:
@@ -246,7 +249,15 @@ class _Reader:
             if own:  # `if is_torch_available(): from torch.nn import ModuleList`, else: `ModuleList = object`
                 scope.names[name] = own[0]
                 continue
-            scope.names[name] = join(*(each for each in kinds if each is not None))
+            scope.names[name] = self._joined(name, [each for each in kinds if each is not None])
+
+    def _joined(self, name: str, kinds: list[Type]) -> Type:
+        """Behind branches; `if isinstance(x, list): x = torch.stack(x)` leaves a tensor in what is then used as one."""
+        found = join(*kinds)
+        may_be = found.kind == "unknown" and {each.kind for each in kinds} == {"tensor", "unknown"}
+        if may_be and self._functions and self.values.is_torch_file and name in self.suspects:
+            return assumed(TENSOR) if self.names.is_tensor(name, self._functions[-1], self.symbols.classes) else found
+        return found
 
     def _is_own(self, kind: Type) -> bool:
         """Whether it is a name of the framework's, not one of the project's."""
@@ -360,11 +371,13 @@ class _Reader:
             return _says_tensor(argument.annotation)
         return argument.arg not in self.names.used_otherwise(function)
 
-    def _is_used_as_tensor(self, function: ast.FunctionDef, argument: ast.arg, is_forward: bool) -> bool:
+    def _is_used_as_tensor(self, function: ast.FunctionDef, argument: ast.arg, owner: str, is_forward: bool) -> bool:
         if is_forward and self._may_be_tensor(function, argument):
             return True
-        is_suspect = self.values.is_torch_file and argument.arg in self.suspects
-        return is_suspect and self.names.is_tensor(argument.arg, function, self.symbols.classes)
+        if not self.values.is_torch_file or argument.arg not in self.suspects:
+            return False
+        is_of_network = bool(owner) and self.symbols.is_module(owner)
+        return self.names.is_given_tensor(argument.arg, function, self.symbols.classes, is_of_network)
 
     def _is_used_as_network(self, function: ast.FunctionDef, argument: ast.arg) -> bool:
         return (
@@ -404,7 +417,7 @@ class _Reader:
                 kind = assumed(self.values.types.get(default, UNKNOWN)) if default is not None else UNKNOWN
             if kind.kind in ("unknown", "none"):
                 is_behind_context = is_function and index > int(of_class)
-                if is_behind_context or self._is_used_as_tensor(node, argument, is_forward):
+                if is_behind_context or self._is_used_as_tensor(node, argument, owner, is_forward):
                     kind = assumed(TENSOR)
                 elif not is_class and self._is_used_as_network(node, argument):
                     kind = assumed(MODULE)
@@ -430,6 +443,18 @@ _STATEMENTS: dict[type, Callable[[_Reader, Any, Scope], None]] = {
 def _says_tensor(annotation: ast.expr) -> bool:
     """`"Tensor"`, `Float[Tensor, "b c"]`, `FloatTensorType`: whatever else it may be, it is a tensor."""
     return "tensor" in ast.unparse(annotation).lower()
+
+
+def _listed_privately(source: Source) -> Iterator[str]:
+    """`__all__ = ["_ConvBN"]`: private by its name only."""
+    if not source.mentions("__all__"):
+        return
+    for node in source.tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        value = getattr(node, "value", None)
+        if value is not None and any(isinstance(each, ast.Name) and each.id == "__all__" for each in targets):
+            texts = (each.value for each in ast.walk(value) if isinstance(each, ast.Constant))
+            yield from (each for each in texts if isinstance(each, str) and each.startswith("_"))
 
 
 def imported_names(node: ast.stmt) -> list[str]:

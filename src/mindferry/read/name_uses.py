@@ -5,12 +5,16 @@ from __future__ import annotations
 import ast
 import weakref
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from .framework import Framework
+from .guesses import looks_like_network, name_of
 from .host_numbers import draws_host_numbers
 from .source import Source
 from .symbols import Classes
 
+Place = tuple[int, int]  # line and column
 GIVEN = ""  # no method: what is given to a function of torch.nn.functional
 
 
@@ -22,11 +26,29 @@ def names_in(source: Source, framework: Framework) -> NameUses:
     return found
 
 
+_NOWHERE = (1 << 60, 0)
+
+
+@dataclass(slots=True)
+class _Uses:
+    stores: Counter[str] = field(default_factory=Counter)
+    hints: dict[str, dict[str, Place]] = field(default_factory=dict)  # name -> what tells a tensor -> where first
+    # Name -> behind which statements it holds something else than before, and whether that is what `self.…()` gave.
+    replaced: dict[str, list[tuple[Place, bool]]] = field(default_factory=dict)
+
+    def note(self, name: str, hint: str, node: ast.expr) -> None:
+        if name:
+            places, place = self.hints.setdefault(name, {}), (node.lineno, node.col_offset)
+            places[hint] = min(place, places.get(hint, place))
+
+
 class NameUses:
     def __init__(self, source: Source, framework: Framework) -> None:
         self._source, self._framework = weakref.proxy(source), framework
-        self._used: dict[ast.AST, tuple[Counter[str], dict[str, set[str]]]] = {}
+        self._used: dict[ast.AST, _Uses] = {}
         self._foreign: dict[ast.AST, set[str]] = {}
+        self._home = framework.network.split(".")[-2]  # nn
+        self._is_functional = self._names_functional()
         distinctive = framework.members.distinctive
         self.suspects = frozenset(
             [
@@ -41,28 +63,52 @@ class NameUses:
 
     def stores(self, part: ast.AST) -> Counter[str]:
         """How often a function or loop binds each name."""
-        return self._uses(part)[0]
+        return self._uses(part).stores
 
     def is_tensor(self, name: str, part: ast.AST, classes: Classes) -> bool:
         """Whether a function or loop uses the name as nothing but a tensor can be used, classes of the project's own included."""
-        hints = self._uses(part)[1].get(name, ())
-        return any(hint == GIVEN or not any(classes.with_method(hint)) for hint in hints)
+        return any(self._tells(hint, classes) for hint in self._uses(part).hints.get(name, ()))
 
-    def _uses(self, part: ast.AST) -> tuple[Counter[str], dict[str, set[str]]]:
+    def is_given_tensor(self, name: str, part: ast.AST, classes: Classes, is_of_network: bool = False) -> bool:
+        """The same of what comes in by that name: `img = img.resize(size); img = to_tensor(img); img.sub_(0.5)` is given a picture."""
+        uses = self._uses(part)
+        ends = (place for place, is_of_self in uses.replaced.get(name, ()) if not (is_of_self and is_of_network))
+        end = min(ends, default=_NOWHERE)
+        hints = uses.hints.get(name, {})
+        return any(place < end and self._tells(hint, classes) for hint, place in hints.items())
+
+    @staticmethod
+    def _tells(hint: str, classes: Classes) -> bool:
+        return hint == GIVEN or not any(classes.with_method(hint))
+
+    def _uses(self, part: ast.AST) -> _Uses:
         found = self._used.get(part)
         if found is None:
-            stores: Counter[str] = Counter()
-            hints: dict[str, set[str]] = {}
+            found = self._used[part] = _Uses()
             for node in self._source.walk(part):
                 if type(node) is ast.Name:
                     if type(node.ctx) is ast.Store:
-                        stores[node.id] += 1
+                        found.stores[node.id] += 1
                 elif type(node) is ast.Call:
-                    hints.setdefault(self._given(node), set()).add(GIVEN)
-                    hints.setdefault(self._distinctive(node), set()).add(getattr(node.func, "attr", ""))
-            hints.pop("", None)
-            found = self._used[part] = stores, hints
+                    found.note(self._given(node), GIVEN, node)
+                    found.note(self._distinctive(node), getattr(node.func, "attr", ""), node)
+                elif type(node) is ast.Assign:
+                    for name in _names_of(node.targets):
+                        if not self._keeps(node.value, name):
+                            found.replaced.setdefault(name, []).append((_end(node), _is_of_self(node.value)))
         return found
+
+    def _keeps(self, value: ast.expr, name: str) -> bool:
+        """Whether `name = value` leaves a tensor in the name only if one was there: `x = x.float()`, `x = x / 2`, `x = net(x)`."""
+        if isinstance(value, ast.IfExp):
+            return self._keeps(value.body, name) and self._keeps(value.orelse, name)
+        if isinstance(value, ast.BinOp):
+            return self._keeps(value.left, name) or self._keeps(value.right, name)
+        if isinstance(value, ast.Call) and (self._given(value) == name or looks_like_network(name_of(value.func))):
+            return True
+        while isinstance(value, ast.Attribute | ast.Call):
+            value = value.value if isinstance(value, ast.Attribute) else value.func
+        return isinstance(value, ast.Name) and value.id == name
 
     def used_otherwise(self, function: ast.FunctionDef) -> set[str]:
         """Names with a method that no tensor has, or read by a text: a cache, a dictionary."""
@@ -89,13 +135,24 @@ class NameUses:
             return ""
         return _holder(method)
 
+    def _names_functional(self) -> bool:
+        """Whether the alias is its usual one's; not `import torchvision.transforms.functional as F`, which takes pictures."""
+        module, alias = self._framework.functional
+        homes = [
+            each.name.split(".") if isinstance(node, ast.Import) else [*(node.module or "").split("."), each.name]
+            for node in (*self._source.of(ast.Import), *self._source.of(ast.ImportFrom))
+            for each in node.names
+            if (each.asname or each.name) == alias
+        ]
+        return all(home[-2:] == [self._home, module] for home in homes)
+
     def _given(self, node: ast.Call) -> str:
         """x in F.pad(x, sides): all of torch.nn.functional takes a tensor first."""
         if not node.args or type(node.func) is not ast.Attribute or type(node.args[0]) is not ast.Name:
             return ""
         (module, alias), home = self._framework.functional, node.func.value
-        is_functional = (type(home) is ast.Name and home.id == alias) or (
-            type(home) is ast.Attribute and home.attr == module
+        is_functional = (type(home) is ast.Name and home.id == alias and self._is_functional) or (
+            type(home) is ast.Attribute and home.attr == module and name_of(home.value) in ("", self._home)
         )
         return node.args[0].id if is_functional else ""
 
@@ -106,6 +163,25 @@ def _holder(node: ast.Attribute) -> str:
     if isinstance(owner, ast.Attribute) and owner.attr in ("data", "grad"):
         owner = owner.value
     return owner.id if isinstance(owner, ast.Name) else ""
+
+
+def _names_of(targets: list[ast.expr]) -> Iterator[str]:
+    for target in targets:
+        for each in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
+            if isinstance(each, ast.Name):
+                yield each.id
+
+
+def _end(node: ast.stmt) -> Place:
+    return node.end_lineno or node.lineno, node.end_col_offset or 0
+
+
+def _is_of_self(value: ast.expr) -> bool:
+    """`self.conv(x)`: in a network, a layer, which takes tensors."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"))):
+            return True
+    return False
 
 
 def _differentiates_arguments(source: Source, function: ast.FunctionDef) -> bool:

@@ -171,6 +171,9 @@ class Symbols:
     called_with_losses: set[str] = field(default_factory=set)  # functions of these that some file calls
     plain: set[str] = field(default_factory=set)  # classes and functions that run no network
     array_names: set[str] = field(default_factory=set)  # of numbers and arrays of numpy's or pandas'
+    listed: set[str] = field(
+        default_factory=set
+    )  # names with an underscore that `from module import *` brings all the same
     seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
     selections: Selections = field(default_factory=Selections)  # tensors that may hold nothing
     beside: frozenset[str] = frozenset()  # modules that a file which uses the framework imports
@@ -221,6 +224,7 @@ class Symbols:
             set(self.called_with_losses),
             set(self.plain),
             set(self.array_names),
+            set(self.listed),
             self.seen,
             self.selections.copy(),
             self.beside,

@@ -36,6 +36,8 @@ def test_compiled_code_is_named_and_does_not_stop_the_import(line: str, tmp_path
         "from . import other",
         "from .other import anything",
         "from pkg import _C_of_python",
+        "from pkg import _ConvBN",
+        "from pkg import _extract",
         "try:\n    from . import _C\nexcept ImportError:\n    _C = None",
         "from . import __version__",
         "from .. import not_carried",

@@ -120,7 +120,14 @@ def describe() -> Framework:
             ("torch.optim.", "torch.optim.Optimizer"),
             *(
                 (home, "")
-                for home in ("torch.utils.data.", "torchvision.", DISTRIBUTIONS, "torch.sparse.", *LIGHTNING_HOMES)
+                for home in (
+                    "torch.utils.data.",
+                    "torch.multiprocessing.",
+                    "torchvision.",
+                    DISTRIBUTIONS,
+                    "torch.sparse.",
+                    *LIGHTNING_HOMES,
+                )
             ),
         ),
         is_lost=_is_lost,

@@ -113,7 +113,7 @@ def _is_module(facts: Facts, owner: ast.expr) -> bool:
 
 def _may_be_module(facts: Facts, value: ast.expr) -> bool:
     kind = facts.reading.type(value)
-    return kind.kind == "unknown" or _is_module(facts, value)
+    return (kind.kind == "unknown" and not isinstance(value, ast.BinOp)) or _is_module(facts, value)
 
 
 def _is_legal(name: ast.expr) -> bool:

@@ -22,9 +22,23 @@ def plan(facts: Facts) -> Iterator[Change]:
             case ast.Call(func=ast.Name(id=asked) as function, args=[owner, ast.Constant(value=str(name)), *_]) if (
                 name in FACES or (name in RESETS and asked == "hasattr")
             ) and _may_be_layer(facts, owner):
-                yield ReplaceNode(function, _writer(HELPERS[asked]), helper=HELPERS[asked])
-                yield facts.record(call, facts.framework.network, asked, HELPERS[asked])
-                yield claim(function)
+                yield from _ask(facts, call, function)
+            case ast.Call(func=ast.Name(id="getattr") as function, args=[owner, name]) if (
+                not isinstance(name, ast.Constant) and _takes_parameters_out(facts) and _may_be_layer(facts, owner)
+            ):
+                yield from _ask(facts, call, function)
+
+
+def _ask(facts: Facts, call: ast.Call, function: ast.Name) -> Iterator[Change]:
+    helper = HELPERS[function.id]
+    yield ReplaceNode(function, _writer(helper), helper=helper)
+    yield facts.record(call, facts.framework.network, function.id, helper)
+    yield claim(function)
+
+
+def _takes_parameters_out(facts: Facts) -> bool:
+    """`w = getattr(m, name); del m._parameters[name]`: a spectral norm or a dropped weight of the project's own."""
+    return facts.source.mentions("_parameters") or facts.source.mentions("delattr")
 
 
 def _writer(helper: str) -> Callable[[Texts], str]:

@@ -114,8 +114,8 @@ def _home(facts: Facts, node: ast.ImportFrom) -> str:
 
 
 def looks_compiled(name: str) -> bool:
-    """`_C`, `_ext`, `nms_cuda`: what extensions of torch's are called."""
-    return re.fullmatch(r"_C\w*|_ext\w*|_?\w+_(?:cuda|cpp|ext|C|kernels?)", name) is not None
+    """`_C`, `_ext`, `nms_cuda`: what extensions of torch's are called; not `_ConvBN`, `_extract`."""
+    return re.fullmatch(r"_C(?:[\dA-Z_]\w*)?|_ext(?:[\d_]\w*)?|_?\w+_(?:cuda|cpp|ext|C|kernels?)", name) is not None
 
 
 def is_optional(facts: Facts, node: ast.AST) -> bool:

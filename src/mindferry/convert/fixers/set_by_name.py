@@ -28,4 +28,6 @@ def _may_be_network(facts: Facts, owner: ast.expr) -> bool:
 
 def _may_be_parameter(facts: Facts, value: ast.expr) -> bool:
     kind = facts.reading.type(value)
-    return kind.is_tensor or (kind.kind == "unknown" and isinstance(value, ast.Name | ast.Attribute | ast.Subscript))
+    return kind.is_tensor or (
+        kind.kind == "unknown" and isinstance(value, ast.Name | ast.Attribute | ast.Subscript | ast.BinOp)
+    )

@@ -44,6 +44,9 @@ HOMES = {
     "os": ("import os{as}", "os"),
     "typing": ("import typing{as}", "typing"),
     "contextlib": ("import contextlib{as}", "contextlib"),
+    "itertools": ("import itertools{as}", "itertools"),
+    "multiprocessing": ("import multiprocessing{as}", "multiprocessing"),
+    "tqdm": ("import tqdm{as}", "tqdm"),
     "compat": ("", COMPAT_MODULE),
 }
 CARRIED = "ported"  # the folder of what the project brings along

@@ -4,6 +4,8 @@ import re
 
 from mindspore import nn
 
+from .state_names import TORCH_NAMES
+
 
 def hold(cell, name, child):
     """Give a cell a child, which a SequentialCell then runs too.
@@ -28,8 +30,9 @@ def hold(cell, name, child):
 
 
 def let_go(owner, name):
-    """`del owner.name`: a SequentialCell no longer runs that child."""
-    delattr(owner, name)
+    """`del owner.name`: a SequentialCell no longer runs that child; a norm's weight goes by MindSpore's name."""
+    own = [own for own, torch_name in TORCH_NAMES.items() if torch_name == name and hasattr(owner, own)]
+    delattr(owner, name if hasattr(owner, name) or not own else own[0])
     if isinstance(owner, nn.SequentialCell):
         owner.cell_list = list(owner._cells.values())
 

@@ -214,15 +214,6 @@ def modules_inside(cell):
     return ModulesInside(cell) if isinstance(cell, nn.Cell) else cell._modules
 
 
-def parameters_inside(cell):
-    """m._parameters: the network's own parameters by torch's names, as they are now."""
-    if not isinstance(cell, nn.Cell):
-        return cell._parameters
-    names = {"gamma": "weight", "beta": "bias", "embedding_table": "weight"}
-    is_renamed = isinstance(cell, (*NORM_LAYERS, nn.Embedding))
-    return {names.get(name, name) if is_renamed else name: value for name, value in cell._params.items()}
-
-
 def shaped_weight(layer):
     """m.weight of any layer, in torch's shape."""
     return (

@@ -48,14 +48,6 @@ def set_layer_parameter(cell, name, value):
     return setattr(cell, own_name(cell, name), value)
 
 
-def set_by_name(owner, name, value):
-    """setattr(m, name, value) with a name that only running tells: a layer's parameter goes by MindSpore's own."""
-    if isinstance(owner, nn.Cell) and isinstance(value, ms.Parameter):
-        set_layer_parameter(owner, name, value)
-    else:
-        setattr(owner, name, value)
-
-
 def reset_parameters(cell):
     """m.reset_parameters(): the layer's own way, or torch's for layers that MindSpore has without it."""
     if hasattr(cell, "reset_parameters"):

@@ -171,17 +171,23 @@ class LSTM(ListedWeights, nn.LSTM):
                         delattr(self, name)
                     setattr(self, name, ms.Parameter(initializer(start, shape), name=name))
 
+    @property
+    def is_rewritten(self):
+        """Whether a weight is not the one that it was built with, which MindSpore's own layer would go on using."""
+        built = [each for name in ("w_ih_list", "w_hh_list", "b_ih_list", "b_hh_list") for each in getattr(self, name)]
+        return not {id(each) for row in self.all_weights for each in row} <= {id(each) for each in built}
+
     def construct(self, input, hx=None):
-        if self.proj_size:
+        if self.proj_size or self.is_rewritten:
             return run_recurrent(self, self.stack, input, hx)
         return run_recurrent(self, super().construct, input, hx)
 
     def stack(self, x, hx, lengths):
-        return run_layers(self, x, hx, lengths, (self.proj_size, self.hidden_size))
+        return run_layers(self, x, hx, lengths, (self.proj_size or self.hidden_size, self.hidden_size))
 
     def step(self, x, state, weights):
         h, c = lstm_step(x + ops.matmul(state[0], weights[1].T) + weights[3], state[1])
-        return ops.matmul(h, weights[4].T), c
+        return ops.matmul(h, weights[4].T) if self.proj_size else h, c
 
 
 def run_layers(cell, x, hx, lengths, sizes):

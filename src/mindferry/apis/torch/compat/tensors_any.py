@@ -203,6 +203,11 @@ def tensor_element_size(x):
     return x.itemsize
 
 
+def tensor_get_device(x):
+    """torch's x.get_device(): -1 on a CPU."""
+    return -1 if x.device == "CPU" else 0
+
+
 def tensor_requires_grad(x, requires_grad=True):
     """torch's x.requires_grad_: a parameter stays one, another tensor is cut off from gradients."""
     if isinstance(x, ms.Parameter):

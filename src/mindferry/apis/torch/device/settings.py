@@ -28,6 +28,7 @@ for _api, _arguments in (
     ("torch.multiprocessing.set_start_method", "'spawn'"),
     ("torch.cuda.ipc_collect", ""),
     ("torch.cuda.init", ""),
+    ("torchvision.set_image_backend", "'PIL'"),
     ("torch.cuda.set_per_process_memory_fraction", "0.5"),
     ("torch.set_warn_always", "True"),
     ("torch.set_flush_denormal", "True"),
@@ -107,6 +108,15 @@ rule(
 )
 def are_deterministic(call: Call) -> None:
     call.replace("False")
+
+
+@rule(
+    "torchvision.get_image_backend",
+    differs="there is one way to read images here",
+    cases=[Case("torchvision.get_image_backend()", "'PIL'", runs=False, why="a setting")],
+)
+def get_image_backend(call: Call) -> None:
+    call.replace("'PIL'")
 
 
 @rule(

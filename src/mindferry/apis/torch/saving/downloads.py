@@ -37,12 +37,28 @@ rule(
 )
 rule("torch.hub.list", missing="it reads a repository's PyTorch code", strategy="not needed", advice="leave it out")
 rule("torch.hub.help", missing="it reads a repository's PyTorch code", strategy="not needed", advice="leave it out")
-rule(
-    "torch.hub.download_url_to_file",
-    missing="MindSpore has no download helper",
-    strategy="equivalent",
-    advice="urllib.request.urlretrieve(url, dst) from the standard library",
-)
+for _names, _helper, _args, _given in (
+    (
+        ("torch.hub.download_url_to_file", "torch.hub._download_url_to_file"),
+        "download_url_to_file",
+        "url dst hash_prefix progress",
+        "'https://a.b/cat.jpg', 'cat.jpg'",
+    ),
+    (
+        ("torchvision.datasets.utils.download_url", "torchvision.datasets.download_url"),
+        "download_url",
+        "url root filename md5 max_redirect_hops",
+        "'https://a.b/cat.jpg', 'data', md5='00'",
+    ),
+):
+    for _name in _names:
+        rule(
+            _name,
+            to=f"compat.{_helper}",
+            args=_args,
+            like=f"compat.{_helper}",
+            cases=[Case(f"{_name}({_given})", f"ms_compat.{_helper}({_given})", runs=False, why=WHY)],
+        )
 
 
 @rule(

@@ -10,6 +10,8 @@ from ...facts import Facts
 from . import flow
 
 MOVES = frozenset("to cuda cpu float half double long int bool contiguous type".split())
+OF_TEXTS = frozenset("find startswith endswith lower upper strip split".split())
+QUESTIONS = frozenset("isinstance hasattr type".split())
 MARK = "carries the graph of earlier iterations"
 ADVICE = (
     "cut it where an iteration begins, `h = h.detach()`; or compute the iterations that belong together in one function, "
@@ -50,11 +52,23 @@ def _is_made_always_or_never(facts: Facts, name: str, makers: list[ast.stmt], re
         return False
     tests = [each.test for each in walk(choice) if isinstance(each, ast.If)]
     is_steady = not any(flow.reads(test) & flow.writes(region) for test in tests) and not any(
-        isinstance(each, ast.Call | ast.NamedExpr) for test in tests for each in walk(test)
+        isinstance(each, ast.NamedExpr) or (isinstance(each, ast.Call) and not _only_looks(each))
+        for test in tests
+        for each in walk(test)
     )
     end = facts.source.end(choice)
     uses = [each for each in facts.source.named_within(name, region) if isinstance(each.ctx, ast.Load)]
     return is_steady and all(facts.source.start(each) > end for each in uses)
+
+
+def _only_looks(call: ast.Call) -> bool:
+    """`mode.find("GAN")`, `isinstance(model, Net)`: the same value gives the same answer."""
+    match call.func:
+        case ast.Attribute(attr=name):
+            return name in OF_TEXTS
+        case ast.Name(id=name):
+            return name in QUESTIONS
+    return False
 
 
 def _outermost_condition(facts: Facts, node: ast.AST, region: ast.AST) -> ast.If | None:

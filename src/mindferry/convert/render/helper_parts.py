@@ -38,6 +38,7 @@ MAPPING_BASES = re.compile(r"dict|(?!Module|Parameter)\w+([dD]ict|Mapping)")
 MARKING = {"in_this_process", "with_tensors", "on_tensors"}
 READING = {"load", "load_state_dict", "any_load_state_dict"}
 SHARING = {"NAdam", "ASGD"}
+FREEZING = {"set_requires_grad", "tensor_requires_grad", "embedding_from_pretrained"}  # helpers
 EXTENDED = set("Adadelta Adafactor Adagrad Adam AdamW Adamax ASGD NAdam RAdam RMSprop Rprop SGD SparseAdam".split())
 TRAINERS = {"Trainer", "LightningModule", "Accelerator", "Fabric"}  # helpers that call whatever others have
 
@@ -51,9 +52,11 @@ def _plans_rates(use: ProjectUse, _: Collection[str]) -> bool:
     return any(word.endswith(("_decay_lr", "_lr_schedule", "DecayLR", "WarmUpLR")) for word in use.mentioned)
 
 
-def freezes_parameters(use: ProjectUse, _: Collection[str]) -> bool:
+def freezes_parameters(use: ProjectUse, wanted: Collection[str]) -> bool:
     """Whether `p.requires_grad` is set somewhere, or given to what makes a parameter: to read it freezes nothing."""
     words = use.mentioned | use.stored
+    if FREEZING & {*wanted, *use.values, *words}:
+        return True
     return "requires_grad" in use.assigned or any("requires_grad_" in word or "freeze" in word for word in words)
 
 

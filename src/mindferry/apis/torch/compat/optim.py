@@ -88,8 +88,17 @@ class Optimizer(nn.Cell):
     A subclass written for torch reads them as p.grad in its step().
     """
 
+    if HAS_OWN_OPTIMIZERS:
+
+        def __new__(cls, *arguments, **options):
+            """A Cell before its __init__: one that wraps another optimizer sets attributes first, or never calls it."""
+            made = super().__new__(cls)
+            nn.Cell.__init__(made, auto_prefix=False)
+            return made
+
     def __init__(self, params, defaults):
-        super().__init__(auto_prefix=False)
+        if not HAS_OWN_OPTIMIZERS:
+            super().__init__(auto_prefix=False)
         self.defaults, self.param_groups, self.state = dict(defaults), [], {}
         if FREEZES_PARAMETERS:
             self.records = ParameterRecords()
@@ -126,6 +135,11 @@ class Optimizer(nn.Cell):
             p.grad = None
 
     if HAS_OWN_OPTIMIZERS:
+
+        def __getattr__(self, name):
+            if name == "parameters" and "param_groups" in self.__dict__:  # those of the optimizer that it wraps
+                return tuple(p for group in self.param_groups for p in group["params"])
+            return super().__getattr__(name)
 
         def construct(self, grads):
             for p, grad in zip(self.parameters, grads):

@@ -33,7 +33,17 @@ def test_the_suffix_of_a_whole_is_no_part_of_what_it_ends_with() -> None:
     edits.after_node(whole, ".sum()")
     edits.after_node(whole.right, "[0]")
     assert edits.text(whole.right) == "b[0]"
-    assert edits.text(whole) == "a + b.sum()[0]"  # the later suffix goes last
+    assert edits.text(whole) == "a + b[0].sum()"  # what belongs to a part stays with it, though it came later
+
+
+def test_the_prefix_of_a_part_stays_within_that_of_the_whole_in_either_order() -> None:
+    for is_outer_first in (True, False):
+        edits, call, receiver = _edits("x.view(2)\n")
+        for node, name in [(call, "outer("), (receiver, "inner(")][:: 1 if is_outer_first else -1]:
+            edits.before_node(node, name)
+            edits.after_node(node, ")")
+        edits.before_node(receiver, "middle(")
+        assert edits.apply() == "outer(middle(inner(x).view(2))\n"
 
 
 def test_a_receiver_that_is_replaced_keeps_the_prefix_of_its_call() -> None:

@@ -18,7 +18,7 @@ class _Edit(NamedTuple):
 
     start: int
     side: int  # 0: a suffix, 1: a prefix or a replacement
-    turn: int  # a later suffix belongs to an outer node and goes last, a later prefix goes first
+    turn: float  # a later suffix belongs to an outer node and goes last, a later prefix goes first
     end: int
     number: int
     text: str
@@ -72,9 +72,22 @@ class Edits:
         covering = self._covering(*span)
         is_at_its_edge = covering is not None and span[0] == span[1] and span[0] in (covering.start, covering.end)
         if covering is None or is_at_its_edge:
-            self._add(edit)
+            self._add(self._within_outer(edit))
         elif covering.text and covering.owner not in (self._owner, self._dropper):
             self._report(edit.start, f"what {self._owner} writes is lost in what {covering.owner} wrote")
+
+    def _within_outer(self, edit: _Edit) -> _Edit:
+        """Inside of what was put at the same offset around a larger node before."""
+        if edit.reach < 0:
+            return edit
+        row, is_prefix = self._rows.get(edit.start // BLOCK, []), edit.side == 1
+        here = row[bisect.bisect_left(row, (edit.start,)) : bisect.bisect_left(row, (edit.start + 1,))]
+        beside = [each for each in here if each.side == edit.side and each.end == each.start and each.reach >= 0]
+        outer = [each.turn for each in beside if (each.reach > edit.reach if is_prefix else each.reach < edit.reach)]
+        if not outer:
+            return edit
+        step = 1 / (1 + edit.number)  # less each time: a later one stays outside of an earlier one
+        return edit._replace(turn=max(outer) + step if is_prefix else min(outer) - step)
 
     def before_node(self, node: ast.AST, text: str) -> None:
         self.before(self.source.start(node), text, self.source.end(node))

@@ -31,7 +31,7 @@ def standalone() -> str:
         lines = text.splitlines()
         bodies[f"# {ast.get_docstring(tree, clean=False) or ''}".splitlines()[0]] = None
         for node in tree.body[1:]:
-            source = "\n".join(lines[_first_line(node) - 1 : node.end_lineno])
+            source = "\n".join(_without_own_imports(node, lines))
             if isinstance(node, ast.Import | ast.ImportFrom):
                 if not (isinstance(node, ast.ImportFrom) and (node.level or node.module == "__future__")):
                     imports[source] = None
@@ -41,6 +41,13 @@ def standalone() -> str:
     main = 'if __name__ == "__main__":\n    main()'
     parts = [_DOCSTRING, *head, *(body for body in bodies if body != main), main]
     return "\n\n".join(part for part in parts if part).replace("\n\nclass ", "\n\n\nclass ") + "\n"
+
+
+def _without_own_imports(node: ast.stmt, lines: list[str]) -> list[str]:
+    """Its lines, less the imports within functions of what the script holds itself."""
+    own = [each for each in ast.walk(node) if isinstance(each, ast.ImportFrom) and each.level and each is not node]
+    gone = {number for each in own for number in range(each.lineno, (each.end_lineno or each.lineno) + 1)}
+    return [lines[number - 1] for number in range(_first_line(node), (node.end_lineno or 0) + 1) if number not in gone]
 
 
 def _first_line(node: ast.stmt) -> int:

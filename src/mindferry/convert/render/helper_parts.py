@@ -99,6 +99,10 @@ def looks_like_dataset(word: str) -> bool:
     return bool(re.search(rf"(?:{kinds})s?\d*\Z", word.lower()))
 
 
+def _takes_complex_numbers(use: ProjectUse, wanted: Collection[str]) -> bool:
+    return any("complex" in word.lower() for word in (*use.mentioned, *use.stored, *wanted))
+
+
 def _adds_datasets(use: ProjectUse, _: Collection[str]) -> bool:
     return any(looks_like_dataset(word) for word in use.added)
 
@@ -195,6 +199,7 @@ NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "RESUMES_SCHEDULES": resumes_schedules,
     "READS_STATES": lambda use, wanted: bool(READING & {*wanted, *use.values}),
     "ADDS_DATASETS": _adds_datasets,
+    "TAKES_COMPLEX_NUMBERS": _takes_complex_numbers,
     "SUBSCRIPTS_CLASSES": lambda use, wanted: use.is_subscripted,
     "TAKES_GENERATORS": _takes_generators,
     "STREAMS_DATA": lambda use, wanted: "IterableDataset" in wanted or "__iter__" in use.mentioned,

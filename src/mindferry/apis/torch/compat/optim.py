@@ -3,6 +3,7 @@
 import mindspore as ms
 from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
 
+from .functions_create import complex_of, view_as_real
 from .parts import (
     EXTENDS_OPTIMIZERS,
     FREEZES_PARAMETERS,
@@ -11,6 +12,7 @@ from .parts import (
     LACKS_GRADIENTS,
     SHARES_STATE,
     TAKES_CLOSURES,
+    TAKES_COMPLEX_NUMBERS,
     TAKES_ORDER,
     TAKES_PLANNED_RATES,
 )
@@ -201,6 +203,8 @@ class GradientOptimizer(Optimizer):
         if LACKS_GRADIENTS:
             self.has_gaps = False  # some gradients are or have been None; not asked for in a compiled step
             self.missed = {}  # position of a parameter -> steps of its group without a gradient for it, which don't count for it
+        if TAKES_COMPLEX_NUMBERS:
+            self.__dict__["twins"] = {}  # by name; no parameters of this cell's own
         super().__init__(params, defaults)
 
     if SHARES_STATE:
@@ -225,7 +229,7 @@ class GradientOptimizer(Optimizer):
         shared = dict(self.slots[-1])
         for p in group["params"]:
             self.state[p] = {"step": group.count, **shared}
-            for name, value in self.first_state(group, p).items():
+            for name, value in self.first_state(group, self.real(p) if TAKES_COMPLEX_NUMBERS else p).items():
                 self.state[p][name] = Parameter(value, name=f"{name}.{p.name}")
                 self.slots[-1].setdefault(name, []).append(self.state[p][name])
 
@@ -292,7 +296,26 @@ class GradientOptimizer(Optimizer):
         chosen = [-grads[j] if group["maximize"] else grads[j] for j in used]
         slots = self.slots[i] if len(used) == end - start else part_of(self.slots[i], [j - start for j in used])
         params = [self.parameters[j] for j in used]
+        if TAKES_COMPLEX_NUMBERS:
+            kept, params = params, [self.real(p) for p in params]
+            chosen = [grad if p is own else view_as_real(grad) for p, own, grad in zip(kept, params, chosen)]
         self.update_group(group, slots, step, self.rates[i], self.inertias[i], params, chosen)
+        if TAKES_COMPLEX_NUMBERS:
+            for p, own in zip(kept, params):
+                if p is not own:
+                    ops.assign(p, complex_of(own[..., 0], own[..., 1]))
+
+    if TAKES_COMPLEX_NUMBERS:
+
+        def real(self, p):
+            """As in torch, a complex parameter is updated as two real ones, with an axis more. Others are what they are."""
+            if p.dtype not in (ms.complex64, ms.complex128):
+                return p
+            if p.name not in self.twins:
+                self.twins[p.name] = Parameter(view_as_real(p), name=f"parts.{p.name}")
+            else:
+                ops.assign(self.twins[p.name], view_as_real(p))
+            return self.twins[p.name]
 
     def update_some(self, grads):
         """construct() where some gradients are None: each parameter has made as many steps as it got gradients."""
@@ -340,9 +363,12 @@ class GradientOptimizer(Optimizer):
 
         def step(self, closure=None):
             """torch's form with a closure: it returns (loss, grads) here, as a function from mindspore.value_and_grad does."""
-            if closure is None:
-                super().step()
-            loss, grads = closure()
+            if closure is not None:
+                loss, grads = closure()
+            else:  # what an optimizer around this one calls
+                loss, grads = None, [getattr(p, "grad", None) for p in self.parameters]
+                if all(grad is None for grad in grads):
+                    super().step()
             self(grads)
             return loss
 

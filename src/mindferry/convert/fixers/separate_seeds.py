@@ -18,6 +18,8 @@ def plan(facts: Facts) -> Iterator[Change]:
     source = facts.source
     if not facts.reading.symbols.draws_host_numbers or SEEDS_ALL.search(source.data):
         return
+    if not any(facts.framework.has(facts.api(each.func)) for each in source.of(ast.Call)):
+        return  # the file imports torch, no more
     for call in source.calls_named("seed"):
         statement = facts.parents.get(call)
         if not isinstance(statement, ast.Expr) or not SEEDING.fullmatch(source.text(call.func)):

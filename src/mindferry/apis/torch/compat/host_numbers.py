@@ -29,12 +29,8 @@ def python_numbers():
 def manual_seed(seed):
     """torch.manual_seed: Python's and numpy's random numbers go on as they were, here and when layers are made."""
     keep_numbers(ms.set_seed, int(seed) % 2**32)
-    give_own_numbers(np.random.RandomState(int(seed) % 2**32), random.Random(int(seed)))
-
-
-def give_own_numbers(numbers, python_numbers):
-    """MindSpore's initializers get a numpy with random numbers of its own, so that a script's stay the script's."""
-    own = {"random": numbers, "python_random": python_numbers}
+    # MindSpore's initializers get a numpy with random numbers of its own, so that a script's stay the script's.
+    own = {"random": np.random.RandomState(int(seed) % 2**32), "python_random": random.Random(int(seed))}
     for module in [sys.modules[name] for name in DRAWING_MODULES if name in sys.modules]:
         module.np = types.SimpleNamespace(**{**vars(np), **own})
 
@@ -42,7 +38,9 @@ def give_own_numbers(numbers, python_numbers):
 def seed_apart():
     """np.random.seed alone: torch's layers and loaders draw from other numbers, which nothing has seeded."""
     if not hasattr(getattr(sys.modules[DRAWING_MODULES[0]], "np", np), "python_random"):
-        give_own_numbers(np.random.RandomState(), random.Random())
+        own = {"random": np.random.RandomState(), "python_random": random.Random()}
+        for module in [sys.modules[name] for name in DRAWING_MODULES if name in sys.modules]:
+            module.np = types.SimpleNamespace(**{**vars(np), **own})
 
 
 def keep_numbers(seeding, seed):

@@ -123,13 +123,18 @@ class Lookahead(torch.optim.Optimizer):
     def __init__(self, optimizer, k=2):
         self.optimizer, self.k, self.calls = optimizer, k, 0
         self.param_groups = optimizer.param_groups
-        self.slow = [[p.data.clone() for p in group["params"]] for group in self.param_groups]
+        self.kept = {}
     def step(self, closure=None):
         loss = self.optimizer.step(closure)
         self.calls += 1
         if self.calls % self.k == 0:
-            for group, kept in zip(self.param_groups, self.slow):
-                for p, slow in zip(group["params"], kept):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    kept = self.kept.setdefault(p, {})
+                    if "slow" not in kept:
+                        kept["slow"] = torch.zeros_like(p.data)
+                        kept["slow"].copy_(p.data)
+                    slow = kept["slow"]
                     slow += (p.data - slow) * 0.5
                     p.data.copy_(slow)
         return loss

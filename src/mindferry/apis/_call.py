@@ -367,10 +367,12 @@ class Call:
 
 
 def _is_written_as_view(out: ast.expr) -> bool:
-    """`x[0]`, `x.T`, `x.view(-1)`."""
+    """`x[0]`, `x.T`, `x.view(-1)`; `state["sums"]` is a dictionary's entry, which is written to whole."""
     if isinstance(out, ast.Call):
         return isinstance(out.func, ast.Attribute) and _is_written_as_view(out.func)
-    return out.attr in VIEWS if isinstance(out, ast.Attribute) else isinstance(out, ast.Subscript)
+    if isinstance(out, ast.Subscript):
+        return not (isinstance(out.slice, ast.Constant) and isinstance(out.slice.value, str))
+    return isinstance(out, ast.Attribute) and out.attr in VIEWS
 
 
 def _view_names(reading: Reading) -> set[str]:

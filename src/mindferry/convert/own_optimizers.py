@@ -24,7 +24,7 @@ NEEDS_HELPERS = re.compile(
     rb"|(?:opt\w*|sched\w*|lr_\w+)\.(?:load_)?state_dict|(?:\b|_)(?:opt\w*|\w*solver\w*)\.state\b"
     rb"|\b(?:LBFGS|SparseAdam|Adafactor|Muon|RAdam|ASGD|SWALR|\w*CyclicLR|\w*CycleLR|ReduceLROnPlateau|SequentialLR|ChainedScheduler"
     rb"|LambdaLR|MultiplicativeLR|LinearLR|PolynomialLR|CosineAnnealing\w+|GradScaler|Optimizer|_?LRScheduler)\b"
-    rb"|\b(?:float64|double|half|float16|bfloat16|set_default_dtype|complex64)\b"
+    rb"|\b(?:float64|double|half|float16|bfloat16|set_default_dtype|complex|complex64|complex128|cfloat|cdouble|view_as_complex|1j)\b"
     rb"|\b(?:lightning|pytorch_lightning|accelerate|ignite|apex|deepspeed|horovod)\b"
 )
 

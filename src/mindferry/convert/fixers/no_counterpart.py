@@ -99,7 +99,7 @@ def _remove_setting(facts: Facts, node: ast.Assign) -> Iterator[Edit]:
     before = facts.source.text(node)
     is_on = isinstance(node.value, ast.Constant) and node.value.value is True
     if target.attr == "deterministic" and is_on:
-        yield ReplaceNode(node, lambda texts: f"{texts.name('mindspore.set_deterministic')}(True)")
+        yield ReplaceNode(node, lambda texts: f"{texts.name('compat.set_deterministic')}(True)")
     elif len(facts.block_of(node)) == 1:
         yield ReplaceNode(node, "pass")
     else:

@@ -39,6 +39,7 @@ MAPPING_BASES = re.compile(r"dict|(?!Module|Parameter)\w+([dD]ict|Mapping)")
 MARKING = {"in_this_process", "with_tensors", "on_tensors"}
 READING = {"load", "load_state_dict", "any_load_state_dict"}
 SHARING = {"NAdam", "ASGD"}
+FREEZING = {"set_requires_grad", "tensor_requires_grad", "embedding_from_pretrained"}  # helpers
 EXTENDED = set("Adadelta Adafactor Adagrad Adam AdamW Adamax ASGD NAdam RAdam RMSprop Rprop SGD SparseAdam".split())
 TRAINERS = {"Trainer", "LightningModule", "Accelerator", "Fabric"}  # helpers that call whatever others have
 
@@ -52,9 +53,11 @@ def _plans_rates(use: ProjectUse, _: Collection[str]) -> bool:
     return any(word.endswith(("_decay_lr", "_lr_schedule", "DecayLR", "WarmUpLR")) for word in use.mentioned)
 
 
-def freezes_parameters(use: ProjectUse, _: Collection[str]) -> bool:
+def freezes_parameters(use: ProjectUse, wanted: Collection[str]) -> bool:
     """Whether `p.requires_grad` is set somewhere, or given to what makes a parameter: to read it freezes nothing."""
     words = use.mentioned | use.stored
+    if FREEZING & {*wanted, *use.values, *words}:
+        return True
     return "requires_grad" in use.assigned or any("requires_grad_" in word or "freeze" in word for word in words)
 
 
@@ -101,6 +104,10 @@ def looks_like_dataset(word: str) -> bool:
     """Whether what is called so may be a dataset. A wrong guess is a TypeError where two datasets are added."""
     kinds = "data|set|split|corpus|sample|train|test|val|valid|validation|ds|source|image|extra|part|fold|other"
     return bool(re.search(rf"(?:{kinds})s?\d*\Z", word.lower()))
+
+
+def _takes_complex_numbers(use: ProjectUse, wanted: Collection[str]) -> bool:
+    return any("complex" in word.lower() for word in (*use.mentioned, *use.stored, *wanted))
 
 
 def _adds_datasets(use: ProjectUse, _: Collection[str]) -> bool:
@@ -200,6 +207,7 @@ NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "RESUMES_SCHEDULES": resumes_schedules,
     "READS_STATES": lambda use, wanted: bool(READING & {*wanted, *use.values}),
     "ADDS_DATASETS": _adds_datasets,
+    "TAKES_COMPLEX_NUMBERS": _takes_complex_numbers,
     "SUBSCRIPTS_CLASSES": lambda use, wanted: use.is_subscripted,
     "TAKES_GENERATORS": _takes_generators,
     "STREAMS_DATA": lambda use, wanted: "IterableDataset" in wanted or "__iter__" in use.mentioned,

@@ -39,7 +39,7 @@ def has_one_group(use: ProjectUse, wanted: set[str]) -> bool:
     calls = [shape for name in made for shape in use.calls.get(name, ())]
     if not calls or made & use.values or OTHER_OPTIMIZERS & wanted or _asks_for_more(use, wanted):
         return False
-    if any(NEEDED[part](use, wanted) for part in ("TAKES_CLOSURES", "TAKES_PLANNED_RATES")):
+    if any(NEEDED[part](use, wanted) for part in ("TAKES_CLOSURES", "TAKES_PLANNED_RATES", "TAKES_COMPLEX_NUMBERS")):
         return False
     # Where steps are left out for single parameters, their numbers are part of the state.
     if all(NEEDED[part](use, wanted) for part in ("KEEPS_OPTIMIZER_STATE", "LACKS_GRADIENTS")):

@@ -153,7 +153,7 @@ def closure_with_gradients(closure, optimizer):
     So does the step() of an optimizer that the project defines itself: it calls the closure for the loss alone.
     """
     owner = next(kind for kind in type(optimizer).__mro__ if "step" in vars(kind))
-    if "takes_gradients" not in vars(owner):
+    if closure is None or "takes_gradients" not in vars(owner):
         return closure
 
     def evaluate():

@@ -35,6 +35,14 @@ def manual_seed(seed):
         module.np = types.SimpleNamespace(**{**vars(np), **own})
 
 
+def seed_apart():
+    """np.random.seed alone: torch's layers and loaders draw from other numbers, which nothing has seeded."""
+    if not hasattr(getattr(sys.modules[DRAWING_MODULES[0]], "np", np), "python_random"):
+        own = {"random": np.random.RandomState(), "python_random": random.Random()}
+        for module in [sys.modules[name] for name in DRAWING_MODULES if name in sys.modules]:
+            module.np = types.SimpleNamespace(**{**vars(np), **own})
+
+
 def keep_numbers(seeding, seed):
     """Call what seeds Python's and numpy's random numbers too; these stay as they were."""
     states = random.getstate(), np.random.get_state()

@@ -1,7 +1,10 @@
 """Containers with torch's meaning."""
 
 import re
+from collections import OrderedDict
+from collections.abc import Mapping
 
+import mindspore as ms
 from mindspore import nn
 
 from .state_names import TORCH_NAMES
@@ -203,6 +206,12 @@ class ModuleDict(nn.Cell):
             del self[key]
 
 
+def as_parameter(value):
+    """Containers of parameters make one of a plain tensor."""
+    is_plain = isinstance(value, ms.Tensor) and not isinstance(value, ms.Parameter)
+    return ms.Parameter(value.copy()) if is_plain else value
+
+
 class ParameterList(nn.Cell):
     """torch.nn.ParameterList: parameters named 0, 1, 2 below this cell."""
 
@@ -212,7 +221,7 @@ class ParameterList(nn.Cell):
         self.extend(values if values is not None else [])
 
     def append(self, value):
-        setattr(self, str(self.count), value)
+        setattr(self, str(self.count), as_parameter(value))
         self.count += 1
         return self
 
@@ -230,7 +239,7 @@ class ParameterList(nn.Cell):
         return getattr(self, str(index if index >= 0 else self.count + index))
 
     def __setitem__(self, index, value):
-        setattr(self, str(index if index >= 0 else self.count + index), value)
+        setattr(self, str(index if index >= 0 else self.count + index), as_parameter(value))
 
     def __iter__(self):
         return iter(self[:])
@@ -248,13 +257,16 @@ class ParameterDict(nn.Cell):
         self.update(parameters if parameters is not None else {})
 
     def update(self, parameters):
-        for key, value in parameters.items() if hasattr(parameters, "items") else parameters:
+        entries = parameters.items() if hasattr(parameters, "items") else parameters
+        if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
+            entries = sorted(entries)  # as torch's does, and nn.ModuleDict not
+        for key, value in entries:
             self[key] = value
 
     def __setitem__(self, key, value):
         if key not in self.names:
             self.names.append(key)
-        setattr(self, key, value)
+        setattr(self, key, as_parameter(value))
 
     def __getitem__(self, key):
         return getattr(self, key)

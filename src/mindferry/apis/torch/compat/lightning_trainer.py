@@ -20,6 +20,7 @@ from .lightning_optimizers import OptimizerHandle, configured_optimizers
 from .lightning_options import refuse_options
 from .lightning_values import LoggedValues, numbers_of
 from .saving import load, save
+from .settings import set_deterministic
 
 
 class Trainer:
@@ -56,7 +57,7 @@ class Trainer:
     ):
         refuse_options(options)
         if deterministic is True:
-            ms.set_deterministic(True)
+            set_deterministic(True)
         limits = [limit_train_batches, limit_val_batches, limit_test_batches, limit_predict_batches]
         if overfit_batches:
             limits[:2] = [overfit_batches, overfit_batches]

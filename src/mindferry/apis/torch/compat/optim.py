@@ -3,6 +3,7 @@
 import mindspore as ms
 from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
 
+from .functions_create import complex_of, view_as_real
 from .parts import (
     EXTENDS_OPTIMIZERS,
     FREEZES_PARAMETERS,
@@ -12,6 +13,7 @@ from .parts import (
     RESETS_STATE,
     SHARES_STATE,
     TAKES_CLOSURES,
+    TAKES_COMPLEX_NUMBERS,
     TAKES_ORDER,
     TAKES_PLANNED_RATES,
 )
@@ -89,8 +91,17 @@ class Optimizer(nn.Cell):
     A subclass written for torch reads them as p.grad in its step().
     """
 
+    if HAS_OWN_OPTIMIZERS:
+
+        def __new__(cls, *arguments, **options):
+            """A Cell before its __init__: one that wraps another optimizer sets attributes first, or never calls it."""
+            made = super().__new__(cls)
+            nn.Cell.__init__(made, auto_prefix=False)
+            return made
+
     def __init__(self, params, defaults):
-        super().__init__(auto_prefix=False)
+        if not HAS_OWN_OPTIMIZERS:
+            super().__init__(auto_prefix=False)
         self.defaults, self.param_groups, self.state = dict(defaults), [], {}
         if FREEZES_PARAMETERS:
             self.records = ParameterRecords()
@@ -127,6 +138,11 @@ class Optimizer(nn.Cell):
             p.grad = None
 
     if HAS_OWN_OPTIMIZERS:
+
+        def __getattr__(self, name):
+            if name == "parameters" and "param_groups" in self.__dict__:  # those of the optimizer that it wraps
+                return tuple(p for group in self.param_groups for p in group["params"])
+            return super().__getattr__(name)
 
         def construct(self, grads):
             for p, grad in zip(self.parameters, grads):
@@ -188,6 +204,8 @@ class GradientOptimizer(Optimizer):
         if LACKS_GRADIENTS:
             self.has_gaps = False  # some gradients are or have been None; not asked for in a compiled step
             self.missed = {}  # position of a parameter -> steps of its group without a gradient for it, which don't count for it
+        if TAKES_COMPLEX_NUMBERS:
+            self.__dict__["twins"] = {}  # by name; no parameters of this cell's own
         super().__init__(params, defaults)
 
     if SHARES_STATE:
@@ -212,7 +230,7 @@ class GradientOptimizer(Optimizer):
         shared = dict(self.slots[-1])
         for p in group["params"]:
             self.state[p] = {"step": group.count, **shared}
-            for name, value in self.first_state(group, p).items():
+            for name, value in self.first_state(group, self.real(p) if TAKES_COMPLEX_NUMBERS else p).items():
                 self.state[p][name] = Parameter(value, name=f"{name}.{p.name}")
                 self.slots[-1].setdefault(name, []).append(self.state[p][name])
 
@@ -299,7 +317,26 @@ class GradientOptimizer(Optimizer):
         chosen = [-grads[j] if group["maximize"] else grads[j] for j in used]
         slots = self.slots[i] if len(used) == end - start else part_of(self.slots[i], [j - start for j in used])
         params = [self.parameters[j] for j in used]
+        if TAKES_COMPLEX_NUMBERS:
+            kept, params = params, [self.real(p) for p in params]
+            chosen = [grad if p is own else view_as_real(grad) for p, own, grad in zip(kept, params, chosen)]
         self.update_group(group, slots, step, self.rates[i], self.inertias[i], params, chosen)
+        if TAKES_COMPLEX_NUMBERS:
+            for p, own in zip(kept, params):
+                if p is not own:
+                    ops.assign(p, complex_of(own[..., 0], own[..., 1]))
+
+    if TAKES_COMPLEX_NUMBERS:
+
+        def real(self, p):
+            """As in torch, a complex parameter is updated as two real ones, with an axis more. Others are what they are."""
+            if p.dtype not in (ms.complex64, ms.complex128):
+                return p
+            if p.name not in self.twins:
+                self.twins[p.name] = Parameter(view_as_real(p), name=f"parts.{p.name}")
+            else:
+                ops.assign(self.twins[p.name], view_as_real(p))
+            return self.twins[p.name]
 
     def update_some(self, grads):
         """construct() where some gradients are None: each parameter has made as many steps as it got gradients."""
@@ -347,9 +384,12 @@ class GradientOptimizer(Optimizer):
 
         def step(self, closure=None):
             """torch's form with a closure: it returns (loss, grads) here, as a function from mindspore.value_and_grad does."""
-            if closure is None:
-                super().step()
-            loss, grads = closure()
+            if closure is not None:
+                loss, grads = closure()
+            else:  # what an optimizer around this one calls
+                loss, grads = None, [getattr(p, "grad", None) for p in self.parameters]
+                if all(grad is None for grad in grads):
+                    super().step()
             self(grads)
             return loss
 

@@ -26,6 +26,7 @@ TAKES_GENERATORS = True  # random numbers of a generator with a seed of its own
 SAVES_OBJECTS = True  # checkpoints that hold more than a network's state
 KEEPS_OPTIMIZER_STATE = True  # an optimizer's or a schedule's state_dict()
 SHARES_GRADIENTS = True  # an Accelerator decides when gradients count
+TAKES_COMPLEX_NUMBERS = True  # a parameter of an optimizer's may be complex
 SEEDS_APART = True  # manual_seed() gives torch's random numbers a stream of their own
 CHANGES_RATES = True  # a learning rate may change after its optimizer was made
 TAKES_FILES = True  # save() or load() may be given an open file

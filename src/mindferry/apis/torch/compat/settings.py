@@ -19,3 +19,12 @@ def prefer_tensors():
     equal, unequal = ms.Tensor.__eq__, ms.Tensor.__ne__
     ms.Tensor.__eq__ = lambda x, y: equal(x, y.item() if isinstance(y, np.generic) else y)
     ms.Tensor.__ne__ = lambda x, y: unequal(x, y.item() if isinstance(y, np.generic) else y)
+
+
+def set_deterministic(mode=True):
+    """torch.use_deterministic_algorithms. MindSpore refuses to be told twice; what it was told first stays."""
+    try:
+        ms.set_deterministic(bool(mode))
+    except RuntimeError as error:
+        if "repeatedly" not in str(error):
+            raise

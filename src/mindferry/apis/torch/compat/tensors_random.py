@@ -20,8 +20,8 @@ class Generator(ms.Generator):
 
 def copied(x, source):
     """What x.copy_(source) puts into x: values in memory of their own, which a parameter's next step leaves alone."""
-    source = ops.deepcopy(source) if isinstance(source, ms.Tensor) else ms.Tensor(source)
-    return ops.broadcast_to(in_shape_of(x, source).astype(x.dtype), x.shape)
+    source = in_shape_of(x, source if isinstance(source, ms.Tensor) else ms.Tensor(source)).astype(x.dtype)
+    return ops.deepcopy(source if source.shape == x.shape else ops.broadcast_to(source, x.shape))
 
 
 def fill_diagonal(x, fill_value, wrap=False):

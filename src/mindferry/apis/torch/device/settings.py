@@ -85,13 +85,13 @@ def set_detect_anomaly(call: Call) -> None:
 
 rule(
     "torch.use_deterministic_algorithms",
-    to="mindspore.set_deterministic",
+    to="compat.set_deterministic",
     args="mode warn_only",
     drop="warn_only",
     cases=[
         Case(
             "torch.use_deterministic_algorithms(True, warn_only=True)",
-            "ms.set_deterministic(True)",
+            "ms_compat.set_deterministic(True)",
             runs=False,
             why="a setting",
         ),

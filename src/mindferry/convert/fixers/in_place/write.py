@@ -13,6 +13,7 @@ from ...plan import LAYER_PARAMETER, Edit, InsertAfter, InsertBefore, ReplaceNod
 from ..bindings import Names
 from .candidates import COLLECTIVES
 from .find import InPlaceChange
+from .shapes import may_have_another_shape
 from .ways import How
 
 WRITERS = {
@@ -40,7 +41,7 @@ def changed(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterator[Edit]
         filled = texts.of(change.call.args[0]) if change.call.args else ""
         text = f"{target} = {change.value.replace('{0}', filled)}"
         yield ReplaceSpan(*_outside_parentheses(facts, change.call), text, swallows=True)
-    elif how is How.SET_DATA and copied is not None:
+    elif how is How.SET_DATA and copied is not None and not may_have_another_shape(facts, copied):
         yield ReplaceSpan(start, end, f"{target}.set_data({owned(texts.of(copied), is_copy=True)})", swallows=True)
     elif is_assigned:
         yield from _unwrap(change.call, texts)

@@ -12,7 +12,7 @@ from ...facts import Facts
 from .. import detach_no_grad_results
 from ..bindings import Names
 from . import flow, sources
-from .asked_parameters import is_network
+from .asked_parameters import is_network, is_used_as_object
 
 MARK = "was computed elsewhere, with a graph that can't be seen from here"
 ADVICE = (
@@ -43,7 +43,7 @@ def begun_elsewhere(facts: Facts, loss: ast.expr, lifted: list[ast.stmt], scope:
         if (
             name not in read
             or not _keeps_argument(facts, name, scope, lifted)
-            or sources.is_used_as_object(facts, scope.body[0], name)
+            or is_used_as_object(facts, scope.body[0], name)
         ):
             continue
         if line := _passed_in(facts, scope, name):
@@ -256,7 +256,7 @@ def brings_graph(facts: Facts, call: ast.Call, given: ast.expr) -> bool:
     if sources.carries(facts, given):
         return True
     statement = facts.statement_of(call)
-    if isinstance(given, ast.Name) and sources.is_used_as_object(facts, statement, given.id):
+    if isinstance(given, ast.Name) and is_used_as_object(facts, statement, given.id):
         return False
     scope = facts.enclosing(statement, *FUNCTIONS) or facts.source.tree
     carrying: set[str] = set()

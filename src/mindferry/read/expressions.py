@@ -31,6 +31,7 @@ from .types import (
     Type,
     arithmetic,
     assumed,
+    collection,
     instance,
     join,
     list_of,
@@ -309,13 +310,13 @@ class Expressions:
         return list_of(join(*kinds)) if kinds else EMPTY
 
     def _Set(self, node: ast.Set, scope: Scope) -> Type:
-        return Type("set", "", (join(*[self.visit(each, scope) for each in node.elts]),))
+        return collection("set", join(*[self.visit(each, scope) for each in node.elts]))
 
     def _Dict(self, node: ast.Dict, scope: Scope) -> Type:
         for key in node.keys:
             self.visit(key, scope)
         kinds = [self.visit(each, scope) for each in node.values]
-        return Type("dict", "", (join(*kinds),)) if kinds else Type("dict")
+        return collection("dict", join(*kinds)) if kinds else Type("dict")
 
     def _Starred(self, node: ast.Starred, scope: Scope) -> Type:
         return self.visit(node.value, scope).element()
@@ -365,13 +366,13 @@ class Expressions:
         return list_of(self._comprehend(node.generators, node.elt, scope))
 
     def _SetComp(self, node: ast.SetComp, scope: Scope) -> Type:
-        return Type("set", "", (self._comprehend(node.generators, node.elt, scope),))
+        return collection("set", self._comprehend(node.generators, node.elt, scope))
 
     def _GeneratorExp(self, node: ast.GeneratorExp, scope: Scope) -> Type:
         return list_of(self._comprehend(node.generators, node.elt, scope))
 
     def _DictComp(self, node: ast.DictComp, scope: Scope) -> Type:
-        return Type("dict", "", (self._comprehend(node.generators, node.value, scope, node.key),))
+        return collection("dict", self._comprehend(node.generators, node.value, scope, node.key))
 
     def _comprehend(
         self, generators: list[ast.comprehension], element: ast.expr, scope: Scope, key: ast.expr | None = None
@@ -416,7 +417,7 @@ class Expressions:
             self.visit(target, scope)
             match target:  # out[split] = loss: the dictionary holds tensors
                 case ast.Subscript(value=ast.Name(id=name)) if kind.is_tensor and scope.look_up(name) == Type("dict"):
-                    scope.names[name] = Type("dict", "", (kind,))
+                    scope.names[name] = collection("dict", kind)
 
     def annotation(self, node: ast.expr | None, scope: Scope) -> Type:
         """The type that an annotation promises."""

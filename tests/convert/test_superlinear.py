@@ -18,6 +18,7 @@ from mindferry.convert.render.imports import HelpersImport
 from mindferry.convert.render.notebook import convert_notebook
 from mindferry.convert.settings import Settings
 from mindferry.read.symbols import Symbols
+from mindferry.read.types import TENSOR, tuple_of
 
 HEAD = "import torch\nimport torch.nn as nn\n\n"
 
@@ -195,6 +196,24 @@ ASKED = (
 )
 
 
+STEP = "    optimizer.zero_grad()\n    loss = (net(x) - y).sum()\n    loss.backward()\n    optimizer.step()\n"
+LOSS_OF_MANY = "        loss# = nn.functional.mse_loss(net(x), y)\n        loss#.backward()\n"
+
+
+def _long_loss(count: int) -> str:
+    """A loss computed in many lines, which all take part in it."""
+    lines = "".join(f"    h{i} = h * {i} + net(h)\n    h = h + h{i}\n" for i in range(count))
+    end = "    loss = (h - y).sum()\n    loss.backward()\n    optimizer.step()\n"
+    return f"{HEAD}def train(net, optimizer, x, y):\n    optimizer.zero_grad()\n    h = net(x)\n{lines}{end}"
+
+
+def _diamonds(count: int) -> str:
+    """Classes of two bases, which have the same two bases again: the ways to the first are 2 ** count."""
+    pair = "class {a}{0}({a}{1}, {b}{1}):\n    def forward(self, x):\n        return x.view(-1)\n"
+    pairs = (pair.format(i, i - 1, a=a, b=b) for i in range(1, count) for a, b in (("A", "B"), ("B", "A")))
+    return f"{HEAD}class A0(nn.Module):\n    pass\n\nclass B0(nn.Module):\n    pass\n\n" + "".join(pairs)
+
+
 def _work(action: Callable[[], object]) -> int:
     """How many functions it calls."""
     count = 0
@@ -246,6 +265,9 @@ def _calls(text: str) -> int:
         (_parts("x = torch.ones(3, 4)\n", GUARDED), 60),
         (_parts("", ASKED), 60),
         (_one_line, 200),
+        (_parts("def train(net, optimizer, x, y):\n", STEP), 40),
+        (_parts("def train(net, x, y):\n    for i in range(3):\n", LOSS_OF_MANY), 40),
+        (_long_loss, 40),
     ],
 )
 def test_twice_the_code_is_not_four_times_the_work(make: object, count: int) -> None:
@@ -253,6 +275,23 @@ def test_twice_the_code_is_not_four_times_the_work(make: object, count: int) -> 
     convert_source(make(4))  # the table of rules is read once
     small, large = _calls(make(count)), _calls(make(2 * count))
     assert large < 2.4 * small
+
+
+@pytest.mark.parametrize(("make", "count"), [(_diamonds, 6)])
+def test_twice_the_depth_is_not_twice_the_ways_again_and_again(make: object, count: int) -> None:
+    assert callable(make)
+    convert_source(make(2))
+    assert _calls(make(2 * count)) < 4 * _calls(make(count))
+
+
+def test_a_tuple_that_holds_itself_twice_over_and_over_is_known_by_a_few_of_its_parts() -> None:
+    kind = TENSOR
+    for _ in range(20):
+        kind = tuple_of(kind, kind)
+    parts = [kind]
+    for each in parts:  # grows while it is read
+        parts += each.items
+    assert kind.kind == "tuple" and len(parts) < 1000
 
 
 def test_a_name_that_many_functions_want_does_not_grow() -> None:

@@ -83,7 +83,7 @@ class CallResults:
         if name in ("list", "sorted", "reversed", "iter"):
             return list_of(iterated(first, self.symbols))
         if name == "tuple":
-            return Type("tuple", "", (first.element(),)) if arguments else tuple_of()
+            return tuple_of(first.element()) if arguments else tuple_of()
         if name == "enumerate":
             return list_of(tuple_of(INT, iterated(first, self.symbols)))
         if name == "zip":

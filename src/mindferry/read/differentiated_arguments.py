@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import bisect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from .guesses import looks_like_loss, looks_like_network, may_be_instance
 from .source import Source
-from .walk import children_of
+from .walk import children_of, walk
 
 BACKWARD = "backward"
 SCALE = "scale"  # of a loss scaler
@@ -49,8 +51,8 @@ def differentiated_arguments(
         return set()
     found: set[Differentiated] = set()
     for function in source.of(ast.FunctionDef):
-        values = _differentiated(function, of_others)
-        name = next((name for value in values if (name := carried_argument(function, value).argument)), "")
+        values = list(_differentiated(function, of_others))
+        name = _first_carried(function, values) if values else ""
         if not name:
             continue
         home = source.parents.get(function)
@@ -79,28 +81,59 @@ def called_with_losses(source: Source, known: Iterable[Differentiated]) -> set[s
 
 def carried_argument(function: ast.FunctionDef, value: ast.expr) -> Carried:
     """What the value is plain arithmetic of."""
-    arguments = function.args
-    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-    names = [name for name in names if looks_like_loss(name)] or [name for name in names if not _is_no_loss(name)]
-    origins = {name: name for name in names}
-    way: list[tuple[str, Assignment]] = []
+    origins = _Origins(function)
     for statement in _statements(function):
         if statement.lineno >= value.lineno:
             break
+        origins.go_past(statement)
+    return origins.carried(value)
+
+
+def _first_carried(function: ast.FunctionDef, values: list[ast.expr]) -> str:
+    """The argument that the first of these values is made of, of those that are made of one: the function is read once for all."""
+    origins, done = _Origins(function), 0
+    statements = list(_statements(function))
+    ends = list(accumulate((each.lineno for each in statements), max))
+    found: dict[int, str] = {}
+    for end, place in sorted((bisect.bisect_left(ends, value.lineno), place) for place, value in enumerate(values)):
+        for statement in statements[done:end]:
+            origins.go_past(statement)
+        done = end
+        found[place] = origins.argument_of(values[place])
+    return next((name for _, name in sorted(found.items()) if name), "")
+
+
+class _Origins:
+    """Which names are plain arithmetic of which argument, from statement to statement."""
+
+    def __init__(self, function: ast.FunctionDef) -> None:
+        arguments = function.args
+        names = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+        losses = [name for name in names if looks_like_loss(name)]
+        self._of = {name: name for name in losses or [each for each in names if not _is_no_loss(each)]}
+        self._way: list[tuple[str, Assignment]] = []
+
+    def go_past(self, statement: ast.stmt) -> None:
+        origins = self._of
         match statement:
             case ast.Assign(targets=[ast.Name(id=target)], value=given) if name := _carried(given, origins):
                 origins[target] = origins[name]
-                way.append((name, statement))
+                self._way.append((name, statement))
             case ast.AugAssign(target=ast.Name(id=target), value=given) if target in origins and not (
                 _names_in(given) & origins.keys()
             ):
-                way.append((target, statement))
+                self._way.append((target, statement))
             case _:
-                for name in _stored(statement):
+                for name in _stored(statement) if origins else ():
                     origins.pop(name, None)
-    name = _carried(value, origins)
-    origin = origins.get(name, "")
-    return Carried(origin, name, [each for each in way if origins.get(each[0]) == origin] if origin else [])
+
+    def argument_of(self, value: ast.expr) -> str:
+        return self._of.get(_carried(value, self._of), "")
+
+    def carried(self, value: ast.expr) -> Carried:
+        name = _carried(value, self._of)
+        origin = self._of.get(name, "")
+        return Carried(origin, name, [each for each in self._way if self._of.get(each[0]) == origin] if origin else [])
 
 
 def _is_no_loss(name: str) -> bool:
@@ -109,25 +142,26 @@ def _is_no_loss(name: str) -> bool:
 
 
 def _names_in(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return {each.id for each in walk(node) if type(each) is ast.Name}
 
 
-def _carried(value: ast.expr, origins: Mapping[str, str]) -> str:
-    """The name among `origins` that the value is computed from, where nothing else in it is one of them."""
+def _carried(value: ast.expr, origins: Mapping[str, str], is_single: bool = False) -> str:
+    """The name among `origins` that the value is computed from, where nothing else in it is one of them: `is_single` if that is known."""
     match value:
         case ast.Name(id=name):
             return name if name in origins else ""
         case ast.UnaryOp(operand=inner):
-            return _carried(inner, origins)
+            return _carried(inner, origins, is_single)
         case ast.BinOp(left=left, right=right):
-            is_single = len(_names_in(value) & origins.keys()) == 1
-            name = (_carried(left, origins) or _carried(right, origins)) if is_single else ""
+            if not is_single and len(_names_in(value) & origins.keys()) != 1:
+                return ""
+            name = _carried(left, origins, True) or _carried(right, origins, True)
             is_by_number = isinstance(left, ast.Constant) or isinstance(right, ast.Constant)
             return name if is_by_number or looks_like_loss(name) else ""  # `x * self.scale`: an input and a weight
         case ast.Call(func=ast.Attribute(attr=name), args=[inner], keywords=[]) if name == SCALE:
-            return _carried(inner, origins)
+            return _carried(inner, origins, is_single)
         case ast.Call(func=ast.Attribute(attr=name, value=owner)) if name not in CUT:
-            return _carried(owner, origins)
+            return _carried(owner, origins, is_single)
     return ""
 
 
@@ -176,6 +210,6 @@ def _statements(function: ast.FunctionDef) -> Iterator[ast.stmt]:
 
 def _stored(statement: ast.stmt) -> Iterator[str]:
     for node in children_of(statement):
-        for each in ast.walk(node) if isinstance(node, ast.expr) else ():
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+        for each in walk(node) if isinstance(node, ast.expr) else ():
+            if type(each) is ast.Name and type(each.ctx) is ast.Store:
                 yield each.id

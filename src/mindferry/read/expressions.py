@@ -31,6 +31,7 @@ from .types import (
     Type,
     arithmetic,
     assumed,
+    collection,
     instance,
     join,
     list_of,
@@ -313,13 +314,13 @@ class Expressions:
         return list_of(join(*kinds)) if kinds else EMPTY
 
     def _Set(self, node: ast.Set, scope: Scope) -> Type:
-        return Type("set", "", (join(*[self.visit(each, scope) for each in node.elts]),))
+        return collection("set", join(*[self.visit(each, scope) for each in node.elts]))
 
     def _Dict(self, node: ast.Dict, scope: Scope) -> Type:
         for key in node.keys:
             self.visit(key, scope)
         kinds = [self.visit(each, scope) for each in node.values]
-        return Type("dict", "", (join(*kinds),)) if kinds else Type("dict")
+        return collection("dict", join(*kinds)) if kinds else Type("dict")
 
     def _Starred(self, node: ast.Starred, scope: Scope) -> Type:
         return self.visit(node.value, scope).element()
@@ -369,13 +370,13 @@ class Expressions:
         return list_of(self._comprehend(node.generators, node.elt, scope))
 
     def _SetComp(self, node: ast.SetComp, scope: Scope) -> Type:
-        return Type("set", "", (self._comprehend(node.generators, node.elt, scope),))
+        return collection("set", self._comprehend(node.generators, node.elt, scope))
 
     def _GeneratorExp(self, node: ast.GeneratorExp, scope: Scope) -> Type:
         return list_of(self._comprehend(node.generators, node.elt, scope))
 
     def _DictComp(self, node: ast.DictComp, scope: Scope) -> Type:
-        return Type("dict", "", (self._comprehend(node.generators, node.value, scope, node.key),))
+        return collection("dict", self._comprehend(node.generators, node.value, scope, node.key))
 
     def _comprehend(
         self, generators: list[ast.comprehension], element: ast.expr, scope: Scope, key: ast.expr | None = None
@@ -428,7 +429,7 @@ class Expressions:
         held = scope.look_up(name)
         if held == Type("dict"):
             if kind.is_tensor:
-                scope.names[name] = Type("dict", "", (kind,))
+                scope.names[name] = collection("dict", kind)
         elif held is not None and held.kind == "dict" and held.items == (TENSOR,) and kind.kind != "none":
             items = tuple(assumed(each) if kind.kind == "unknown" else join(each, kind) for each in held.items)
             scope.names[name] = held._replace(items=items)

@@ -5,7 +5,22 @@ from __future__ import annotations
 import ast
 
 from .symbols import Symbols
-from .types import BOOL, FLOAT, INT, NDARRAY, NONE, STR, TENSOR, UNKNOWN, Type, instance, join, list_of, tuple_of
+from .types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NDARRAY,
+    NONE,
+    STR,
+    TENSOR,
+    UNKNOWN,
+    Type,
+    collection,
+    instance,
+    join,
+    list_of,
+    tuple_of,
+)
 from .uses import Use
 
 _PLAIN = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
@@ -26,7 +41,7 @@ def promised(node: ast.expr, kind: Type, types: dict[ast.AST, Type], symbols: Sy
         if name == "tuple":
             ellipsis = isinstance(parts[-1], ast.Constant) and parts[-1].value is ...
             return list_of(inner[0]) if ellipsis else tuple_of(*inner)
-        return Type("dict", "", (inner[-1],)) if name in ("dict", "mapping") else UNKNOWN
+        return collection("dict", inner[-1]) if name in ("dict", "mapping") else UNKNOWN
     if isinstance(node, ast.BinOp):
         return join(
             promised(node.left, types[node.left], types, symbols),

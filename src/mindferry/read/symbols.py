@@ -296,16 +296,20 @@ class Symbols:
         """The class and all its bases, nearest first, into torch's own names."""
         found = self._bases.get(qual)
         if found is None:
-            found = self._bases[qual] = tuple(self._all_bases(qual, frozenset()))
+            found = self._bases[qual] = tuple(self._all_bases(qual))
         return found
 
-    def _all_bases(self, qual: str, seen: frozenset[str]) -> Iterator[str]:
-        qual = self.origin(qual)
-        yield qual
-        info = self.classes.get(qual)
-        if info is not None and qual not in seen:
-            for base in info.bases:
-                yield from self._all_bases(base, seen | {qual})
+    def _all_bases(self, qual: str) -> dict[str, None]:
+        """Each once: by way of classes with two bases, those again with two, there are more ways to a base than can be gone."""
+        found: dict[str, None] = {}
+        waiting = [qual]
+        while waiting:
+            name = self.origin(waiting.pop())
+            if name not in found:
+                found[name] = None
+                info = self.classes.get(name)
+                waiting += reversed(info.bases) if info is not None else ()
+        return found
 
     def is_module(self, qual: str) -> bool:
         """Whether it is a network: derived from one of the framework's, or one of those."""

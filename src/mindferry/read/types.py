@@ -131,12 +131,32 @@ def foreign(qual: str) -> Type:
 RANGE = "builtins.range"  # read as a list, which it may take the place of; but MindSpore makes no tensor of one
 
 
+MOST_PARTS = 128  # of what lies in a collection, if there are collections in it
+
+
+def collection(kind: str, *parts: Type) -> Type:
+    """A list, tuple, set or dict: after `x = (x, x)` thirty times no type that is written out could be held."""
+    return Type(
+        kind, "", tuple(each._replace(items=()) if each.items and _has_many_parts(each) else each for each in parts)
+    )
+
+
+def _has_many_parts(kind: Type) -> bool:
+    if not any(each.items for each in kind.items):
+        return False
+    count, waiting = 0, [kind]
+    while waiting and count <= MOST_PARTS:
+        count += 1
+        waiting += waiting.pop().items
+    return bool(waiting)
+
+
 def list_of(element: Type) -> Type:
-    return Type("list", "", (element,))
+    return collection("list", element)
 
 
 def tuple_of(*elements: Type) -> Type:
-    return Type("tuple", "", elements)
+    return collection("tuple", *elements)
 
 
 WRAPPERS = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel", "torch.nn.parallel.DistributedDataParallel")

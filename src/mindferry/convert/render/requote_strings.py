@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import bisect
 import re
 
 from ...read.edits import Edits
@@ -18,12 +19,12 @@ def requote(edits: Edits) -> None:
     for text in source.of(ast.JoinedStr):
         if not edits.is_touched(text):
             continue
+        openings = list(_OPENING.finditer(source.data, source.start(text), source.end(text)))  # its own, and inner ones
         for field in text.values:
             if not isinstance(field, ast.FormattedValue) or not is_located(field.value):
                 continue
-            start = source.start(field.value)
-            found = _OPENING.findall(source.data, source.start(text), start)
-            quote = found[-1].decode() if found else ""
+            before = bisect.bisect_right(openings, source.start(field.value), key=re.Match.end)
+            quote = openings[before - 1][1].decode() if before else ""
             new = edits.text(field.value)
             if quote in OTHER and quote in new and quote not in source.text(field.value):
                 edits.replace_node(field.value, new.replace(quote, OTHER[quote]), swallows=True)

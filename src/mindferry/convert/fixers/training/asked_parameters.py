@@ -8,6 +8,11 @@ from ....read.guesses import looks_like_class
 from ...facts import Facts
 from . import flow
 
+# Methods of networks, optimizers and schedulers that no tensor has.
+OF_OBJECTS = frozenset(
+    "parameters named_parameters modules named_modules children train eval state_dict load_state_dict zero_grad step forward".split()
+)
+
 
 def gives_parameters(facts: Facts, node: ast.expr) -> bool:
     """Whether the function, or the file where there is none, asks it for its parameters; nothing else may be known of it."""
@@ -54,3 +59,25 @@ def is_network(facts: Facts, node: ast.expr) -> bool:
     if kind.kind == "unknown":
         return isinstance(node, ast.Name) and any(word in node.id.lower() for word in ("model", "net"))
     return kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual)
+
+
+def is_used_as_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
+    """Whether the function around the statement calls the name, or asks it for its parameters: it is no tensor there."""
+    scope, known = _scope_of(facts, statement), facts.derived(_known_objects)
+    if (scope, name) not in known:
+        known[scope, name] = any(_is_object_use(facts, use) for use in facts.source.named_within(name, scope))
+    return known[scope, name]
+
+
+def _known_objects(facts: Facts) -> dict[tuple[ast.AST, str], bool]:
+    """What was found out, by function and name: each backward() of a function asks."""
+    return {}
+
+
+def _is_object_use(facts: Facts, name: ast.Name) -> bool:
+    """It is called, or one of the methods that only objects have is."""
+    around = facts.parents.get(name)
+    if isinstance(around, ast.Attribute):
+        call = facts.parents.get(around)
+        return around.attr in OF_OBJECTS and isinstance(call, ast.Call) and call.func is around
+    return isinstance(around, ast.Call) and around.func is name

@@ -12,7 +12,7 @@ from ....read.walk import walk_again as walk
 from ...facts import Facts
 
 UPDATES = ("backward", "manual_backward", "step", "zero_grad")
-AGAIN = 2048  # statements whose names are kept: what asks for one soon asks for it again
+AGAIN = 1 << 16  # statements whose names are kept: what asks for one soon asks for it again
 MAY_CUT = (ast.Call, ast.With, ast.Attribute)
 LOOPS = (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 STORED = (ast.Name, ast.Attribute, ast.Subscript)

@@ -29,7 +29,7 @@ def across_iterations(facts: Facts, statement: ast.stmt, loss: ast.expr, lifted:
         region = loop if isinstance(loop, ast.For | ast.While) else scope if is_state else None
         if region is None or (isinstance(region, ast.For) and name in flow.writes(region.target)):
             continue
-        makers = [each for each in _simple(facts, region) if name in flow.writes(each)]
+        makers = _makers(facts, region).get(name, [])
         if _is_made_always_or_never(facts, name, makers, region):
             continue
         carrying = [
@@ -156,9 +156,20 @@ def _header(node: ast.With | ast.For | ast.While | ast.Try) -> list[ast.expr]:
     return [node.iter] if isinstance(node, ast.For) else [node.test] if isinstance(node, ast.While) else []
 
 
-def _simple(facts: Facts, region: ast.AST) -> list[ast.stmt]:
-    kinds = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
-    return [node for node in walk(region) if isinstance(node, kinds)]
+def _makers(facts: Facts, region: ast.AST) -> dict[str, list[ast.stmt]]:
+    """The simple statements of a loop or function, by what they set. Asked for by every backward() in it."""
+    known = facts.derived(_known_makers)
+    if region not in known:
+        found = known[region] = {}
+        for node in walk(region):
+            if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
+                for name in flow.writes(node):
+                    found.setdefault(name, []).append(node)
+    return known[region]
+
+
+def _known_makers(facts: Facts) -> dict[ast.AST, dict[str, list[ast.stmt]]]:
+    return {}
 
 
 def _is_cut(facts: Facts, statement: ast.stmt, name: str, written: set[str]) -> bool:

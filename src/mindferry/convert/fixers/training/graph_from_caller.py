@@ -12,7 +12,7 @@ from ...facts import Facts
 from .. import detach_no_grad_results
 from ..bindings import Names
 from . import flow, sources
-from .asked_parameters import is_network
+from .asked_parameters import is_network, is_used_as_object
 
 MARK = "was computed elsewhere, with a graph that can't be seen from here"
 ADVICE = (
@@ -43,7 +43,7 @@ def begun_elsewhere(facts: Facts, loss: ast.expr, lifted: list[ast.stmt], scope:
         if (
             name not in read
             or not _keeps_argument(facts, name, scope, lifted)
-            or sources.is_used_as_object(facts, scope.body[0], name)
+            or is_used_as_object(facts, scope.body[0], name)
         ):
             continue
         if line := _passed_in(facts, scope, name):
@@ -194,37 +194,60 @@ def _passed_in(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, n
     return 0
 
 
-def _calls_of(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, is_method: bool) -> Iterator[ast.Call]:
-    """Those that may reach it; `loss_compute(out, y)` those of a `__call__`."""
-    if is_method and function.name == "__call__":
-        yield from (call for call in facts.source.of(ast.Call) if _may_call_object(facts, call, function))
-        return
-    for call in facts.source.calls_named(function.name):
-        if isinstance(call.func, ast.Attribute) == is_method and not (
-            is_method and _is_method_of_another(facts, call, function)
-        ):
-            yield call
+def _calls_of(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, is_method: bool) -> list[ast.Call]:
+    """Those that may reach it, in the order of the text; `loss_compute(out, y)` those of a `__call__`."""
+    if not is_method:
+        return [call for call in facts.source.calls_named(function.name) if not isinstance(call.func, ast.Attribute)]
+    known, owner = facts.derived(_known_calls), facts.enclosing(function, ast.ClassDef)
+    if function.name not in known:
+        known[function.name] = _CallsOfMethod(facts, function.name)
+    return known[function.name].reaching(facts.reading.owners.get(owner, "") if owner is not None else None)
 
 
-def _may_call_object(facts: Facts, call: ast.Call, function: ast.AST) -> bool:
-    """An object of its class, or an argument that may be one."""
-    kind, owner = facts.reading.type(call.func), facts.enclosing(function, ast.ClassDef)
-    if kind.kind == "instance" and owner is not None:
-        known = facts.reading.owners.get(owner, "")
-        return known in (kind.qual, *facts.reading.symbols.bases(kind.qual))
-    is_argument = isinstance(call.func, ast.Name) and facts.derived(Names).binding(call.func).how == "argument"
-    return kind.kind == "unknown" and is_argument and not is_network(facts, call.func)
+def _known_calls(facts: Facts) -> dict[str, _CallsOfMethod]:
+    return {}
 
 
-def _is_method_of_another(facts: Facts, call: ast.Call, method: ast.AST) -> bool:
-    """`critic.update(target)` beside the `update` of an actor: the object is known to be of a class that has its own."""
-    assert isinstance(call.func, ast.Attribute)
-    kind, owner = facts.reading.type(call.func.value), facts.enclosing(method, ast.ClassDef)
-    if kind.kind != "instance" or owner is None:
+class _CallsOfMethod:
+    """By the class of the object: `critic.update(target)` beside the `update` of an actor is known to be no call of that."""
+
+    def __init__(self, facts: Facts, name: str) -> None:
+        self._source, self._bases, self._is_of_object = facts.source, facts.reading.symbols.bases, name == "__call__"
+        self._of_unknown: list[ast.Call] = []
+        self._of_class: dict[str, list[ast.Call]] = {}
+        self._of_heirs: dict[str, list[ast.Call]] = {}  # by each of the bases of its class
+        for call, owner in self._called(name):
+            kind = facts.reading.type(owner)
+            if kind.kind == "instance":
+                self._of_class.setdefault(kind.qual, []).append(call)
+                for base in dict.fromkeys(self._bases(kind.qual)):
+                    self._of_heirs.setdefault(base, []).append(call)
+            elif not self._is_of_object or _is_argument(facts, owner):
+                self._of_unknown.append(call)
+
+    def _called(self, name: str) -> Iterator[tuple[ast.Call, ast.expr]]:
+        if self._is_of_object:
+            yield from ((call, call.func) for call in self._source.of(ast.Call))
+            return
+        for call in self._source.calls_named(name):
+            if isinstance(call.func, ast.Attribute):
+                yield call, call.func.value
+
+    def reaching(self, owner: str | None) -> list[ast.Call]:
+        """Those that may reach the method of this class; None where it stands in none."""
+        found = set(self._of_unknown)
+        if owner is not None:
+            found |= {*self._of_class.get(owner, ()), *self._of_heirs.get(owner, ())}
+        inherited = () if self._is_of_object else self._of_class if owner is None else self._bases(owner)
+        found |= {call for each in inherited for call in self._of_class.get(each, ())}
+        return self._source.in_tree_order(found)
+
+
+def _is_argument(facts: Facts, called: ast.expr) -> bool:
+    """Something that is called may be an object of any class: an argument of which nothing is known."""
+    if facts.reading.type(called).kind != "unknown" or not isinstance(called, ast.Name):
         return False
-    known = facts.reading.owners.get(owner, "")
-    symbols = facts.reading.symbols
-    return known not in (kind.qual, *symbols.bases(kind.qual)) and kind.qual not in symbols.bases(known)
+    return facts.derived(Names).binding(called).how == "argument" and not is_network(facts, called)
 
 
 def brings_graph(facts: Facts, call: ast.Call, given: ast.expr) -> bool:
@@ -233,7 +256,7 @@ def brings_graph(facts: Facts, call: ast.Call, given: ast.expr) -> bool:
     if sources.carries(facts, given):
         return True
     statement = facts.statement_of(call)
-    if isinstance(given, ast.Name) and sources.is_used_as_object(facts, statement, given.id):
+    if isinstance(given, ast.Name) and is_used_as_object(facts, statement, given.id):
         return False
     scope = facts.enclosing(statement, *FUNCTIONS) or facts.source.tree
     carrying: set[str] = set()

@@ -372,13 +372,18 @@ def _rebound(facts: Facts, each: Backward) -> dict[str, Rebound]:
     ]
     free, region, own = facts.derived(_free_names), facts.derived(Regions).of(each.scope), _own_parts(each)
     handed = _read_beside_handed(facts, each) | ({flow.key(each.loss)} if each.handed is not None else set())
-    found = {}
-    for name in sorted({name for statement in inner for name in flow.writes(statement) if name.isidentifier()}):
-        makers = [statement for statement in inner if name in flow.writes(statement)]
+    found, first_lines, all_makers = {}, dict[str, int](), dict[str, list[ast.stmt]]()
+    for statement in each.lifted:
+        for name in flow.writes(statement):
+            first_lines[name] = min(statement.lineno, first_lines.get(name, statement.lineno))
+    for statement in inner:
+        for name in flow.writes(statement):
+            all_makers.setdefault(name, []).append(statement)
+    for name in sorted(filter(str.isidentifier, all_makers)):
+        makers = all_makers[name]
         between = region.readers_between(name, _line(each.place), makers[-1].lineno, own)
         makers = [statement for statement in makers if between and statement.lineno > _line(between[0])]
-        is_bound_before = any(name in flow.writes(s) for s in each.lifted if makers and s.lineno < _line(between[0]))
-        if not makers or not is_bound_before:
+        if not makers or first_lines[name] >= _line(between[0]):
             continue
         if any(_line(node) > makers[0].lineno for node in between):
             raise Refused(

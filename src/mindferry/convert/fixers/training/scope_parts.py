@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from ....read.walk import children_of
 from ...facts import Facts
@@ -41,29 +41,28 @@ class Region:
     def __init__(self, facts: Facts, root: ast.AST) -> None:
         self._start = facts.source.start
         parts = simple_parts(children_of(root))
-        self.reads = {part: flow.reads(part) for part in parts}
         self.writes = {part: flow.writes(part) for part in parts}
         self._readers: dict[str, list[ast.AST]] = {}
-        self._written: dict[str, int] = {}
+        self._writers: dict[str, list[ast.AST]] = {}
         for part in parts:
-            for name in self.reads[part]:
+            for name in flow.reads(part):
                 self._readers.setdefault(name, []).append(part)
             for name in self.writes[part]:
-                self._written[name] = self._written.get(name, 0) + 1
+                self._writers.setdefault(name, []).append(part)
         self._placed = sorted((part for part in parts if hasattr(part, "lineno")), key=self._start)
         self._lines: dict[str, list[ast.AST]] = {}
 
-    def is_read(self, name: str, without: Iterable[ast.AST]) -> bool:
+    def is_read(self, name: str, without: Set[ast.AST]) -> bool:
         """Whether a part that is none of these reads the name."""
-        return self.count_readers(name, without) > 0
+        return any(part not in without for part in self._readers.get(name, ()))
 
-    def count_readers(self, name: str, without: Iterable[ast.AST]) -> int:
-        return len(self._readers.get(name, ())) - sum(name in self.reads.get(part, ()) for part in without)
+    def count_readers(self, name: str, without: Set[ast.AST]) -> int:
+        return sum(part not in without for part in self._readers.get(name, ()))
 
-    def is_written(self, name: str, without: Iterable[ast.AST]) -> bool:
-        return self._written.get(name, 0) > sum(name in self.writes.get(part, ()) for part in without)
+    def is_written(self, name: str, without: Set[ast.AST]) -> bool:
+        return any(part not in without for part in self._writers.get(name, ()))
 
-    def readers_between(self, name: str, first: int, last: int, without: set[ast.AST]) -> list[ast.AST]:
+    def readers_between(self, name: str, first: int, last: int, without: Set[ast.AST]) -> list[ast.AST]:
         """Those that read the name between two lines, the last first."""
         if name not in self._lines:
             self._lines[name] = self._readers.get(name, [])[::-1]
@@ -72,7 +71,7 @@ class Region:
         low, high = bisect.bisect_right(readers, first, key=_line), bisect.bisect_left(readers, last, key=_line)
         return [part for part in reversed(readers[low:high]) if part not in without]
 
-    def between(self, start: int, end: int, without: set[ast.AST]) -> list[ast.AST]:
+    def between(self, start: int, end: int, without: Set[ast.AST]) -> list[ast.AST]:
         """The parts that start between two offsets, the last first."""
         low = bisect.bisect_right(self._placed, start, key=self._start)
         high = bisect.bisect_left(self._placed, end, key=self._start)

@@ -13,13 +13,9 @@ from ....read.walk import walk_again as walk
 from ...facts import Facts
 from .. import hold_leaf_parameters, make_leaf_parameters
 from . import flow
-from .asked_parameters import gives_parameters, is_network, is_object, makes_instance
+from .asked_parameters import gives_parameters, is_network, is_object, is_used_as_object, makes_instance
 from .plain_callables import makes_no_gradient
 
-# Methods of networks, optimizers and schedulers that no tensor has.
-OF_OBJECTS = frozenset(
-    "parameters named_parameters modules named_modules children train eval state_dict load_state_dict zero_grad step forward".split()
-)
 MAKERS = frozenset(
     "zeros ones empty full zeros_like ones_like empty_like full_like new_zeros new_ones new_empty new_full".split()
 )
@@ -58,21 +54,6 @@ def makes_object(facts: Facts, statement: ast.stmt) -> bool:
         or (isinstance(value, ast.Call) and not kind.is_tensor and is_used_as_object(facts, statement, target.id))
         for target, value in made
     )
-
-
-def is_used_as_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
-    """Whether the function around the statement calls the name, or asks it for its parameters: it is no tensor there."""
-    scope = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-    return any(_is_object_use(facts, use) for use in facts.source.named_within(name, scope))
-
-
-def _is_object_use(facts: Facts, name: ast.Name) -> bool:
-    """It is called, or one of the methods that only objects have is."""
-    around = facts.parents.get(name)
-    if isinstance(around, ast.Attribute):
-        call = facts.parents.get(around)
-        return around.attr in OF_OBJECTS and isinstance(call, ast.Call) and call.func is around
-    return isinstance(around, ast.Call) and around.func is name
 
 
 def with_their_start(facts: Facts, lifted: list[ast.stmt], chosen: list[ast.stmt]) -> list[ast.stmt]:

@@ -62,8 +62,8 @@ NINTH = (
     # gradients at special points
     attack(
         "a gradient where two are equal",
-        "return self.fc(torch.maximum(x, x * 0.1))",
-        "return self.fc(ops.leaky_relu(x, 0.1))",
+        "return self.fc(F.leaky_relu(x, 0.1))",
+        "return self.fc(ops.maximum(x, x * 0.1))",
     ),
     attack(
         "a root behind a choice",

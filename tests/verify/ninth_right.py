@@ -81,12 +81,7 @@ RIGHTS = (
         "points",
         ("ms_compat.topk(distance, k, dim=-1, largest=False)[1]", "ops.sort(distance, axis=-1)[1][..., :k]"),
     ),
-    right(
-        "products by matmul",
-        "points",
-        ("ops.bmm(x, matrix)", "ops.matmul(x, matrix)"),
-        ("ms_compat.eye(3)", "ops.eye(3, 3, ms.float32)"),
-    ),
+    right("products by matmul", "points", ("ops.bmm(x, matrix)", "ops.matmul(x, matrix)")),
     right(
         "a table of numpy's",
         "a moved picture",
@@ -114,7 +109,7 @@ RIGHTS = (
         "a mixture",
         (
             "mean[ops.arange(len(x)), best]",
-            "(mean * ms_compat.one_hot(best, self.parts).float().expand_dims(-1)).sum(1)",
+            "(mean * (best.expand_dims(-1) == ops.arange(self.parts)).float().expand_dims(-1)).sum(1)",
         ),
     ),
     right("constants worked out", "a mixture", ("0.5 * math.log(2 * math.pi)", "math.log(math.sqrt(2 * math.pi))")),

@@ -18,7 +18,6 @@ class Right:
     name: str
     network: str
     edits: tuple[Edit, ...]
-    is_listed: bool = False  # something in its text decides, or its types tell it apart
 
     def __str__(self) -> str:
         return f"{self.network}: {self.name}"

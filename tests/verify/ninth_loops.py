@@ -126,7 +126,7 @@ NINTH_LOOPS = (
     ninth("a remainder of pieces that waits", " or number + 1 == len(loader)", ""),
     ninth("a norm that decays", ' or "norm" in name', ""),
     ninth("a flip less often", "< 0.5", "< 0.4"),
-    ninth("noise that is smaller", "0.1 * ops.randn", "0.08 * ops.randn"),
+    ninth("noise that is smaller", "0.1 * np.random", "0.08 * np.random"),
     ninth("an average that starts at once", "min(0.9, (1 + step) / (10 + step))", "0.9"),
     ninth("a rate that does not end", "min(1.0, (step - WARM) / 6)", "(step - WARM) / 6"),
     ninth("a score over all classes at once", "hit / ", "hit.sum() / "),

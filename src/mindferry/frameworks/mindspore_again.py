@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..verify.compare import distance
 from ..verify.golden import CallRecord, Golden, ModeRecord
-from ..verify.handed_out import handed_out
+from ..verify.handed_out import OUTPUT, handed_out
 from ..verify.nested_inputs import call
 from ..verify.nesting import leaves
 from ..verify.seeding import seeded
@@ -68,9 +68,12 @@ def own_outputs(cell: Cell, output: Any, golden: Golden, record: ModeRecord) -> 
     own |= {id(each) for each in cell.get_parameters()}
     outputs = leaves(output, is_tensor, objects=True)
     mine = [(path, each) for path, each in cells if is_own(each)]
-    for name in handed_out(output, outputs, lambda tensor: id(tensor) in own, mine):
-        if name not in record.handed_out:
-            why = "the conversion hands out what it keeps itself, and the reference a copy: whoever writes into it changes the network"
+    ours = handed_out(output, outputs, lambda tensor: id(tensor) in own, mine)
+    lists = [name for name in record.handed_out if not name.startswith(OUTPUT)]
+    for name in dict.fromkeys((*ours, *lists)):
+        if (name in ours) != (name in record.handed_out):
+            who = ("the conversion", "the reference") if name in ours else ("the reference", "the conversion")
+            why = f"{who[0]} hands out what it keeps itself, and {who[1]} a copy: whoever writes into it changes the network"
             yield Shortfall("state", name, "not comparable", why)
 
 

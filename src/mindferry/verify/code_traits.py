@@ -167,7 +167,12 @@ def _deciding(node: ast.AST) -> Iterator[Found]:
         name = _last(node.func)
         if name.rstrip("_") in COMPARED:
             kind = COMPARED[name.rstrip("_")]
-            if not _are_values([*node.args, *(each.value for each in node.keywords)], kind in ("Eq", "NotEq")):
+            compared = [
+                node.func,
+                *node.args,
+                *(each.value for each in node.keywords),
+            ]  # of a method, what it is one of
+            if not _are_values(compared, kind in ("Eq", "NotEq")):
                 yield Kind.DECIDES, kind, node
         elif isinstance(node.func, ast.Name) and name in DECIDING:
             yield Kind.DECIDES, name, node

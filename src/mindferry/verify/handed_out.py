@@ -7,11 +7,12 @@ from typing import Any
 
 Tensor = Any
 Modules = Iterable[tuple[str, Any]]
+OUTPUT = "output "  # and its number
 
 
 def handed_out(output: Any, outputs: list[Tensor], held: Callable[[Tensor], bool], modules: Modules) -> list[str]:
     """Outputs whose numbers are the network's own, by their number, and lists and dictionaries that are its attributes, by their path."""
-    found = [f"output {index}" for index, tensor in enumerate(outputs) if held(tensor)]
+    found = [f"{OUTPUT}{index}" for index, tensor in enumerate(outputs) if held(tensor)]
     inside = {id(each) for each in _containers(output)}
     if not inside:
         return found

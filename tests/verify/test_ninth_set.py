@@ -20,6 +20,7 @@ from .attacks import Attack, said_of
 from .ninth_attacks import HARMLESS, NINTH
 from .ninth_faults import PLANTED, compared, planted
 from .ninth_loops import NINTH_LOOPS, PROJECT
+from .sixth_attacks import SIXTH
 from .twins import Twin, compare_twin
 
 FOOLED = {  # what is said of it, or "different"
@@ -30,6 +31,7 @@ FOOLED = {  # what is said of it, or "different"
     "a length of nothing": "gradients",
     "a buffer that is handed out itself": "output 1",
     "a list of tensors that is handed out itself": "kept",
+    "a list that is handed out itself": "seen",
     "a variance that cancels": "values plus",
     "a buffer that the checkpoint leaves out in torch": "place",
     "a table that grows with the text": "different",
@@ -37,7 +39,10 @@ FOOLED = {  # what is said of it, or "different"
 }
 
 
-@pytest.mark.parametrize("attack", [each for each in NINTH if each.name in FOOLED], ids=str)
+FOOLING = [each for each in (*NINTH, *SIXTH) if each.name in FOOLED]
+
+
+@pytest.mark.parametrize("attack", FOOLING, ids=str)
 def test_what_fooled_the_verdict_is_told(attack: Attack, tmp_path: Path) -> None:
     comparison = compare_twin(Twin(attack.name, attack.torch, attack.mindspore, attack.inputs), tmp_path)
     said = [gap.name for gap in comparison.coverage.gaps if gap.matters]

@@ -17,9 +17,10 @@ from .command_attacks import COMMAND_ATTACKS
 from .faults import Kept, names_of, run_case
 from .later_attacks import LATER_ATTACKS
 from .loop_attacks import LOOP_ATTACKS, TRAINER_ATTACKS
+from .ninth_loops import NINTH_LOOPS
 from .separate import Separate
 
-PROJECTS = (*COMMAND_ATTACKS, *LOOP_ATTACKS, *TRAINER_ATTACKS, *LATER_ATTACKS)
+PROJECTS = (*COMMAND_ATTACKS, *LOOP_ATTACKS, *TRAINER_ATTACKS, *LATER_ATTACKS, *NINTH_LOOPS)
 
 
 def run(kept: Kept, part: int, of: int) -> None:

@@ -31,6 +31,7 @@ if __package__:
     from .fresh_attacks import FRESH
     from .hidden_attacks import HIDDEN
     from .more_attacks import MORE
+    from .ninth_attacks import NINTH
     from .outside_attacks import OUTSIDE
     from .separate import Case, Separate
     from .seventh_attacks import SEVENTH
@@ -51,6 +52,7 @@ else:  # run as a script
     from fresh_attacks import FRESH
     from hidden_attacks import HIDDEN
     from more_attacks import MORE
+    from ninth_attacks import NINTH
     from outside_attacks import OUTSIDE
     from separate import Case, Separate
     from seventh_attacks import SEVENTH
@@ -189,6 +191,7 @@ ATTACKS = (
     *SIXTH,
     *SEVENTH,
     *EIGHTH,
+    *NINTH,
 )
 LISTED = "same as far as compared, but for a setting of "  # which is not counted as found
 PARTS = (*SETS, "attacks", "right")

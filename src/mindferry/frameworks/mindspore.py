@@ -21,6 +21,7 @@ from ..verify.trace import traced
 from ..verify.tried_methods import calling
 from ..verify.turned_settings import turnable, turned
 from . import mindspore_session
+from .mindspore_again import other_checkpoint
 from .mindspore_beside import beside_forward, other_borders
 from .mindspore_conduct import check_judge, is_own, looks_at_judge, other_defaults, other_surroundings
 from .mindspore_keras import KerasNetwork, build_network
@@ -227,6 +228,7 @@ def against(
         *kept_in_modules(found.reach),
         *beside_forward(cell, golden, found.reach, initial),
         *other_order(cell, golden, names),
+        *other_checkpoint(cell, golden, names),
     ]
     classes = {path: type(each).__name__ for path, each in cell.cells_and_names()}
     settings = {path: small_settings(each) for path, each in cell.cells_and_names()}

@@ -18,6 +18,7 @@ from ..verify.nesting import in_order, leaves, rebuild, rebuilt_call
 from ..verify.reach import Reach
 from ..verify.seeding import seeded
 from ..verify.structure import call_name, compare_structure
+from .mindspore_again import own_outputs, second_call
 from .mindspore_conduct import (
     host_draws,
     is_library,
@@ -26,7 +27,6 @@ from .mindspore_conduct import (
     other_arguments,
     other_attributes,
     other_containers,
-    other_numbers,
     other_tensors_outside,
     other_writes,
     values_outside,
@@ -42,7 +42,6 @@ from .mindspore_tensors import (
     is_tensor,
     like,
     make_inputs,
-    rolled,
     split_gradients,
     weighted_sum,
 )
@@ -87,7 +86,10 @@ class Session:
         """The network as it is: every output against the reference's. `state` is what it starts from."""
         before = values_outside(self.cell) if not self.golden.is_quick else {}
         weights = light_weights(self.cell)
-        self._network(self.forward("whole"))
+        output = self.forward("whole")
+        self._network(output)
+        if not self.golden.is_quick:
+            self.shortfalls += own_outputs(self.cell, output, self.golden, self.record)
         self._unexpected_changes(written_weights(weights), "a call writes into it, while the reference's does not")
         if not self.golden.is_quick:
             after = values_outside(self.cell)
@@ -105,7 +107,7 @@ class Session:
             is_changed = bool(others) or has_other_values(state)
             self.is_as_before = not is_changed
             if self.record.second and (self.record.is_stateful or is_changed):
-                self._second()
+                second_call(self)
             elif is_changed and not (self.golden.is_quick or self.record.is_stateful):
                 self.keeps_state = True
         if self.golden.is_quick:
@@ -126,29 +128,11 @@ class Session:
     def second_step(self) -> None:
         """In train mode, where a step changes a state of the network's own: the step after it."""
         self._call()
-        self._second()
+        second_call(self)
         with seeded(self.golden.seed):
             for _ in range(self.record.later_steps):
                 self._call()
         self._buffers(self.record.later)
-
-    def _second(self) -> None:
-        """The network called again: one that keeps a state or a cache has to keep what the reference keeps."""
-        self.doing("the second call")
-        with seeded(self.golden.seed), self.reach or contextlib.nullcontext():
-            positional, named = make_inputs(self.golden, self.golden.inputs)
-            shifted = [rolled(value) for value in positional], {name: rolled(value) for name, value in named.items()}
-            found = leaves(call(self.cell, *shifted), is_tensor, objects=True)
-        self.shortfalls += other_numbers(self.cell, self.record.numbers)
-        if len(found) != self.record.second:
-            problem = f"{len(found)} output tensors when it is called again, not {self.record.second}"
-            self._add("whole", "network", NETWORK, "", (), float("inf"), float("nan"), problem)
-            return
-        for index, tensor in enumerate(found):
-            value, key = as_numpy(tensor), self.record.outputs[min(index, len(self.record.outputs) - 1)]
-            at = CallRecord(f"output {index}, second call", 0, "", ())
-            reference = self.golden.array(f"{self.mode}/second.{index}")
-            self._add("whole", "network", at, key, value.shape, *distance(value, reference))
 
     def forward(self, run: str) -> Any:
         with self._watched(run):
@@ -218,7 +202,7 @@ class Session:
             total = self.loss(output, *make_inputs(self.golden, self.golden.targets)[0])
             key = self.record.loss
             row = CallRecord("loss", 0, "", ())
-            self._add("own", "loss", row, key, (), *distance(as_numpy(total), self.golden.array(key)))
+            self.add("own", "loss", row, key, (), *distance(as_numpy(total), self.golden.array(key)))
             return self._with_penalties(total)
         found = [in_parts(tensor) for tensor in leaves(output, is_tensor, objects=True)]
         total = ms.Tensor(0.0)
@@ -243,7 +227,7 @@ class Session:
             if key
             else (float("inf"), 0.0, "the reference adds nothing to the loss")
         )
-        self._add("own", "loss", CallRecord("added losses", 0, "", ()), key, (), *found)
+        self.add("own", "loss", CallRecord("added losses", 0, "", ()), key, (), *found)
         return total if added is None else total + added
 
     @contextlib.contextmanager
@@ -311,7 +295,7 @@ class Session:
             return math.prod(self.golden.entries[key]["shape"])
 
         def wrong(path: str, problem: str) -> None:
-            self._add("own", "output", CallRecord(path, 0, "", ()), "", (), float("inf"), float("nan"), problem)
+            self.add("own", "output", CallRecord(path, 0, "", ()), "", (), float("inf"), float("nan"), problem)
 
         masks = Stock(self.record.masks, self.golden.array, size)
         draws = Stock(self.record.draws, self.golden.array, size)
@@ -325,17 +309,17 @@ class Session:
         if not record.inputs:
             return None
         for problem in other_arguments(record, cell, args, kwargs):
-            self._add("own", "input", record, "", (), float("inf"), float("nan"), problem)
+            self.add("own", "input", record, "", (), float("inf"), float("nan"), problem)
         if len(found) != len(record.inputs):
             if not type(cell).__module__.startswith("mindspore."):
                 problem = f"is called with {len(found)} tensors, not {len(record.inputs)}"
-                self._add("own", "input", record, "", (), float("inf"), float("nan"), problem)
+                self.add("own", "input", record, "", (), float("inf"), float("nan"), problem)
             return None
         going_on = []
         for tensor, (key, gradient) in zip(found, record.inputs, strict=True):
             value = as_numpy(tensor)
             reference = self._layouts.reference(key, gradient, value, bool(record.path))
-            self._add("own", "input", record, key, value.shape, *distance(value, reference))
+            self.add("own", "input", record, key, value.shape, *distance(value, reference))
             going_on.append(self._pin(tensor, reference, gradient, record, "input gradient"))
         return rebuilt_call(given, names, iter(going_on), is_activation)
 
@@ -344,20 +328,20 @@ class Session:
         found = leaves(output, is_tensor, objects=True)
         if len(found) != len(record.outputs):
             problem = f"{len(found)} output tensors, not {len(record.outputs)}"
-            self._add(run, "output", record, "", (), float("inf"), float("nan"), problem)
+            self.add(run, "output", record, "", (), float("inf"), float("nan"), problem)
             return None
         going_on = []
         for tensor, key in zip(found, record.outputs, strict=True):
             known, error = self._recent.get(key, (None, (0.0, 1.0, "")))
             if known is tensor:  # a container hands out what its last child did
-                self._add(run, "output", record, key, tensor.shape, *error)
+                self.add(run, "output", record, key, tensor.shape, *error)
                 if f"{key}~" in self._gradients:
                     self._gradients[f"{key}~"] = (record, "gradient")
             else:
                 value = as_numpy(tensor)
                 reference = self._layouts.reference(key, f"{key}~", value, bool(record.path), run == "own")
                 error = distance(value, reference, is_plain=self._is_plain(key))
-                self._add(run, "output", record, key, value.shape, *error)
+                self.add(run, "output", record, key, value.shape, *error)
                 if run == "own":
                     tensor, error = self._pin(tensor, reference, f"{key}~", record, "gradient"), (0.0, 1.0, "")
                 self._recent = {key: (tensor, error)}
@@ -383,7 +367,7 @@ class Session:
             record, kind = self._gradients[key]
             self._arrived.add(key)
             found = distance(value, reference, is_plain=self._is_plain(key))
-            self._add("own", kind, record, key, value.shape, *found)
+            self.add("own", kind, record, key, value.shape, *found)
             return like(reference, gradient)
 
     def _is_plain(self, key: str) -> bool:
@@ -395,7 +379,7 @@ class Session:
         for key, (record, kind) in self._gradients.items():
             if key not in self._arrived:
                 largest = self.golden.references[key].scale
-                self._add("own", kind, record, key, (), largest, 0.0, "no gradient arrives" if largest else "")
+                self.add("own", kind, record, key, (), largest, 0.0, "no gradient arrives" if largest else "")
 
     def _input_gradients(self, places: dict[int, str], gradients: list[Tensor]) -> None:
         for (index, key), gradient in zip(places.items(), gradients, strict=True):
@@ -403,7 +387,7 @@ class Session:
             value = as_numpy(gradient)
             problem = "a gradient where the reference has none" if value.any() else ""
             found = distance(value, self.golden.array(key)) if key else (math.inf if problem else 0.0, 0.0, problem)
-            self._add("own", "input gradient", row, key, value.shape, *found)
+            self.add("own", "input gradient", row, key, value.shape, *found)
 
     def _parameter_gradients(self, gradients: dict[str, Tensor]) -> None:
         for name, problem in torn_ties(self.names, self.golden):
@@ -426,7 +410,7 @@ class Session:
                 self._parameter(name, "", value.shape, float("inf"), 0.0, problem)
 
     def _parameter(self, name: str, key: str, shape: Any, *found: Any) -> None:
-        self._add("own", "parameter", CallRecord(name, 0, "", ()), key, shape, *found)
+        self.add("own", "parameter", CallRecord(name, 0, "", ()), key, shape, *found)
 
     def _unexpected_changes(self, changed: list[str], problem: str) -> None:
         """Buffers and weights that a call changes here alone."""
@@ -434,7 +418,7 @@ class Session:
         for name in changed:
             torchs = sources.get(name, name)
             if torchs in self.golden.weights and torchs not in self.record.buffers:
-                self._add("own", "buffer", CallRecord(torchs, 0, "", ()), "", (), float("inf"), float("nan"), problem)
+                self.add("own", "buffer", CallRecord(torchs, 0, "", ()), "", (), float("inf"), float("nan"), problem)
 
     def _buffers(self, keys: dict[str, str]) -> None:
         """Buffers after one training step, or after some more; in eval mode, those that the reference changes there."""
@@ -454,7 +438,7 @@ class Session:
             value = as_numpy(tensor)
             found = distance(value, self.golden.lent(key), is_parameter=True)
             at = CallRecord(name, 0, "", ())
-            self._add("own", "buffer", at, self.record.buffers.get(name, key), value.shape, *found)
+            self.add("own", "buffer", at, self.record.buffers.get(name, key), value.shape, *found)
 
     def _structure(self, output: Any) -> None:
         """Names, types and plain values of what the network returns."""
@@ -463,7 +447,7 @@ class Session:
         )
         for way, problem in problems:
             at = CallRecord(f"output {way}".strip(), 0, "", ())
-            self._add("whole", "network", at, "", (), float("inf"), float("nan"), problem)
+            self.add("whole", "network", at, "", (), float("inf"), float("nan"), problem)
         self.shortfalls += shortfalls
 
     def _network(self, output: Any) -> None:
@@ -473,14 +457,14 @@ class Session:
         recorded = "eval" if self.mode == "jit" else self.mode
         if len(found) != len(self.record.outputs):
             problem = f"{len(found)} output tensors, not {len(self.record.outputs)}"
-            self._add("whole", "network", NETWORK, "", (), float("inf"), float("nan"), problem)
+            self.add("whole", "network", NETWORK, "", (), float("inf"), float("nan"), problem)
             return
         ways = [leaf.way for leaf in self.record.structure if leaf.dtype]
         for index, tensor in enumerate(found):
             value, key = as_numpy(tensor), self.record.outputs[index]
             record = CallRecord(f"output {ways[index] or index}" if len(found) > 1 else "output", 0, "", ())
             reference = self.golden.array(f"{recorded}/float32.{index}")
-            self._add("whole", "network", record, key, value.shape, *distance(value, reference))
+            self.add("whole", "network", record, key, value.shape, *distance(value, reference))
             self._columns(index, record.path, value, reference)
 
     def _columns(self, index: int, name: str, value: Any, reference: Any) -> None:
@@ -491,10 +475,10 @@ class Session:
                 first, last = each.columns[0], each.columns[-1]
                 said = f"{name}, small columns {first} to {last} of axis {each.axis}"
                 row = CallRecord(said, 0, "", ())
-                self._add("whole", "network", row, each.key, ours.shape, *distance(ours, theirs))
+                self.add("whole", "network", row, each.key, ours.shape, *distance(ours, theirs))
 
     def _ran(self, record: CallRecord) -> bool:
         return self._seen.get((record.path, record.call), False)
 
-    def _add(self, run: str, kind: str, at: CallRecord, key: str, shape: Any, *found: Any) -> None:
+    def add(self, run: str, kind: str, at: CallRecord, key: str, shape: Any, *found: Any) -> None:
         self.measurements.append(Measurement(self.mode, run, kind, at.path, at.call, key, tuple(shape), *found))

@@ -21,7 +21,7 @@ from ..verify.trace import save as save_trace
 from ..verify.trace import traced
 from ..verify.tried_methods import calling
 from ..verify.turned_settings import turned
-from ..verify.variants import variants
+from ..verify.variants import is_typed, variants
 from .requests import (
     BuildRequest,
     CellRequest,
@@ -65,6 +65,7 @@ def record(request: RecordRequest, link: Link) -> None:
                 has_weights=request.has_weights,
                 is_rough=request.is_rough,
                 is_watched=request.is_watched,
+                is_typed=is_typed(request.variant),
                 remake=lambda: build(request.model),
                 note=lambda run: link.doing(f"{run} on {', '.join(request.inputs)}"),
             )

@@ -166,7 +166,14 @@ def _deciding(node: ast.AST) -> Iterator[Found]:
     elif isinstance(node, ast.Call):
         name = _last(node.func)
         if name.rstrip("_") in COMPARED:
-            yield Kind.DECIDES, COMPARED[name.rstrip("_")], node
+            kind = COMPARED[name.rstrip("_")]
+            compared = [
+                node.func,
+                *node.args,
+                *(each.value for each in node.keywords),
+            ]  # of a method, what it is one of
+            if not _are_values(compared, kind in ("Eq", "NotEq")):
+                yield Kind.DECIDES, kind, node
         elif isinstance(node.func, ast.Name) and name in DECIDING:
             yield Kind.DECIDES, name, node
         elif name == "get" and isinstance(node.func, ast.Attribute):
@@ -182,9 +189,13 @@ def _of_subscript(node: ast.Subscript) -> Iterator[Found]:
 
 def _is_of_values(node: ast.Compare) -> bool:
     """`x > 0`, `labels != ignored`: values on both sides of zero are among the inputs, and whole numbers from the least to the largest."""
-    is_zero = any(isinstance(each, ast.Constant) and each.value == 0 for each in (node.left, *node.comparators))
-    is_equal = all(isinstance(each, ast.Eq | ast.NotEq) for each in node.ops)
-    sizes = (each for each in walked(node) if isinstance(each, ast.Attribute) or getattr(each, "id", "") == "len")
+    return _are_values([node.left, *node.comparators], all(isinstance(each, ast.Eq | ast.NotEq) for each in node.ops))
+
+
+def _are_values(compared: list[ast.expr], is_equal: bool) -> bool:
+    is_zero = any(isinstance(each, ast.Constant) and each.value == 0 for each in compared)
+    inside = (each for node in compared for each in walked(node))
+    sizes = (each for each in inside if isinstance(each, ast.Attribute) or getattr(each, "id", "") == "len")
     return (is_zero or is_equal) and not any(_last(each) in SIZES for each in sizes)
 
 

@@ -5,9 +5,12 @@ Measured against a coordinate of 640, a score that is off by 3e-3 would pass.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .scale import apart
+from .scale import apart, scale_of
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
 
 Tensor = Any  # torch.Tensor
 APART = 16.0  # times smaller than the next larger column: not by chance
@@ -64,3 +67,22 @@ def column_error(right: Tensor, tensor: Tensor, axis: int, columns: list[int], m
         return found
     largest = float(torch.nan_to_num(right.abs(), nan=0.0, posinf=0.0, neginf=0.0).max())
     return max(found, float(torch.finfo(torch.float32).eps) * largest)
+
+
+def find_columns(recorder: Recorder, mode: str, facts: dict[str, Any]) -> None:
+    """Columns of the outputs that are far smaller than others."""
+    for index, key in enumerate(facts["outputs"]):
+        tensor = recorder.writer.read(key)
+        for axis, columns in small_columns(tensor):
+            place = f"{mode}/columns.{index}.{axis}.{columns[0]}"
+            facts["columns"].append([index, axis, columns, place])
+            recorder.errors[place] = scale_of(chosen(tensor, axis, columns))
+
+
+def measure_columns(recorder: Recorder, which: str, outputs: list[Tensor], facts: dict[str, Any]) -> None:
+    """How far float32 is from them."""
+    for index, axis, columns, place in facts["columns"]:
+        if index < len(outputs):
+            right, tensor = recorder.writer.read(facts["outputs"][index]), outputs[index].detach()
+            found = column_error(right, tensor, axis, columns, recorder.errors[place])
+            recorder.errors[place][which] = max(found, recorder.errors[place].get(which, 0.0))

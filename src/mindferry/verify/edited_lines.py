@@ -62,11 +62,16 @@ def _functions(pieces: Iterable[Piece]) -> dict[str, tuple[Piece, ast.FunctionDe
 
 
 def _statements(function: ast.FunctionDef) -> list[tuple[str, ast.stmt]]:
-    return [
-        (ast.dump(node), node)
-        for node in walked(function)
-        if isinstance(node, SIMPLE) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
-    ]
+    """The simple ones, and what the others ask or go through, as a value of its own."""
+    found: list[ast.stmt] = []
+    for node in walked(function):
+        if isinstance(node, ast.If | ast.While):
+            found.append(ast.copy_location(ast.Return(node.test), node.test))
+        elif isinstance(node, ast.For):
+            found.append(ast.copy_location(ast.Return(node.iter), node.iter))
+        elif isinstance(node, SIMPLE) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            found.append(node)
+    return [(ast.dump(node), node) for node in found]
 
 
 def _constants(statement: ast.stmt) -> Iterator[str]:
@@ -111,4 +116,4 @@ def _names(statement: ast.stmt, function: ast.FunctionDef) -> list[str]:
 
 
 def _short(node: ast.stmt) -> str:
-    return ast.unparse(node).split("\n")[0][:80]
+    return ast.unparse(node).split("\n")[0].removeprefix("return ")[:80]

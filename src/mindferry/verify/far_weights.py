@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..frameworks.named_in_code import chooses, handles_gaps, ignored, is_torchs, rounds
+from .other_kinds import other_kinds
 from .scale import has_fraction
 from .tried_methods import tried_methods
 from .unasked_inputs import unasked
@@ -39,6 +40,7 @@ def all_variants(
     groups += [[(f"{WEIGHTS} {times:g}", inputs) for times in group] for group in TIMES]
     groups += [[(f"{WEIGHTS} 1{COUNTS}", inputs)]] if _counts(model) else []
     groups += tried_methods(model, inputs, methods or {})
+    groups += other_kinds(model, inputs, bool(chooses(model)))
     return [group for group in groups if group]
 
 

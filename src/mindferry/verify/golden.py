@@ -117,6 +117,10 @@ class ModeRecord:
         default_factory=dict
     )  # place outside of the modules -> key of a tensor; "": a number
     reshaped: tuple[str, ...] = ()  # inputs that a call added something to, or took something out of
+    again: tuple[
+        tuple[str, tuple[Input, ...], tuple[str, ...]], ...
+    ] = ()  # second calls on other sizes: said, inputs, keys
+    handed_out: tuple[str, ...] = ()  # outputs that are the network's own tensors, and lists that are its attributes
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,4 +381,6 @@ def _mode(facts: dict[str, Any]) -> ModeRecord:
         facts.get("numbers", {}),
         facts.get("outside", {}),
         tuple(facts.get("reshaped", ())),
+        tuple((said, _inputs(given), tuple(keys)) for said, given, keys in facts.get("again", ())),
+        tuple(facts.get("handed_out", ())),
     )

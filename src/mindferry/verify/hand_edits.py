@@ -22,9 +22,13 @@ from ..files import read_regular
 from .beside import own_bases
 from .code_traits import COUNTED, Kind, Trait, imports_of, traits_of
 from .edited_lines import edited_lines
+from .literals import walked
 from .reach import Reach
 from .reached_code import Piece, reached
 
+DRAWS = set(
+    "random rand randn randint uniform normal choice shuffle permutation randperm bernoulli multinomial".split()
+)
 SEEN = {"if", "try"}  # of the reference's own, those that no input reached are listed anyway
 MOST = 300  # files of a project that was written by hand
 
@@ -44,7 +48,19 @@ def gaps_of_edits(
     is_whole = record is not None and Path(record.source).is_relative_to(reference)
     anew = _anew(Path(record.source) if record is not None and is_whole else reference, converted)
     roots = _names([*models, *(others if written else ())])  # an optimizer by hand keeps what a helper's does
+    roots += [name for path in touched if written for name in _drawing(texts[path])]
     return [*differences(anew, texts, roots, touched, is_edited=bool(written))]
+
+
+def _drawing(text: str) -> Iterator[str]:
+    """Definitions that draw random numbers: how often something is done, or how much, a few samples do not tell."""
+    with contextlib.suppress(SyntaxError, ValueError):
+        for each in ast.parse(text).body:
+            if isinstance(each, ast.FunctionDef | ast.ClassDef):
+                nodes = [node for node in walked(each) if isinstance(node, ast.Name | ast.Attribute)]
+                names = {node.attr if isinstance(node, ast.Attribute) else node.id for node in nodes}
+                if names & DRAWS:
+                    yield each.name
 
 
 def gaps_of_objects(module: Any, cell: Any) -> list[Gap]:

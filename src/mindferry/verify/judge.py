@@ -20,6 +20,7 @@ from ..artifacts import Difference
 from .blame import culprits_of, first_of
 from .compare import Measurement
 from .golden import FRACTIONS, Golden, Reference
+from .variants import GROSS
 
 NAN = math.nan
 RANDOM = 1e-2  # no single module rounds that badly
@@ -64,12 +65,12 @@ def judge(measurements: Sequence[Measurement], golden: Golden, rule: Rule) -> Ve
         row = _row(found, golden, rule, scales)
         place = (found.mode, found.kind, found.name, found.call, found.key or found.problem)
         rows[place] = _merge(rows[place], row) if place in rows else row
-    differences = tuple(_set_apart(row, golden) for row in rows.values())
+    differences = tuple(_set_apart(row, golden, rule) for row in rows.values())
     culprits = culprits_of(differences, golden)
     return Verdict(differences, culprits, first_of(differences, culprits))
 
 
-def _set_apart(row: Difference, golden: Golden) -> Difference:
+def _set_apart(row: Difference, golden: Golden, rule: Rule) -> Difference:
     """Where the reference does not agree with itself, nothing can be said of the conversion."""
     if row.mode == "init":
         return set_initial_apart(row)
@@ -77,7 +78,8 @@ def _set_apart(row: Difference, golden: Golden) -> Difference:
     if row.note or recorded is None or row.incomparable:
         return row
     measured = row.own_reference_error if not math.isnan(row.own_error) else row.reference_error
-    if measured > RANDOM and (recorded.is_random or not math.isnan(row.own_error)):
+    is_far = rule.floor >= GROSS and math.isfinite(row.max_rel)  # where squares of tiny values are zero, for instance
+    if measured > RANDOM and (recorded.is_random or is_far or not math.isnan(row.own_error)):
         cause = "the reference is random here" if recorded.is_random else "rounding decides here"
         why = f"{cause}: {measured:.0e} between two runs of its own"
         return replace(row, passed=True, incomparable=why)

@@ -13,6 +13,8 @@ from typing import Any
 
 SIZES = {"shape", "size", "numel", "nelement", "len"}  # what tells how large something is
 COMMON = {0.0, 0.5, 1.0, 2.0, 3.0, 4.0}  # axes, halves, doubles: a conversion may say the same in other ways
+ORDERING = {"transpose", "permute", "swapaxes", "moveaxis", "movedim"}
+AXES = ast.Constant | ast.Tuple | ast.List | ast.UnaryOp | ast.USub | ast.Load
 EPSILON, LIMIT = 1e-2, 1e4  # a reference's number may be gone for a good reason, unless it is an epsilon or a limit
 
 
@@ -104,12 +106,21 @@ def only_there(ours: Iterable[Literal], theirs: Iterable[Literal]) -> list[Liter
 
 
 def _numbers(function: ast.AST, constants: dict[str, float]) -> Iterator[tuple[Literal, int]]:
+    axes = {id(each) for call in walked(function) for each in _axes(call)}
     for node in walked(function):
-        value = _number_in(node)
+        value = _number_in(node) if id(node) not in axes else None
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             value = constants.get(node.id)
         if value is not None and value not in COMMON and value == value:
             yield Literal(value), getattr(node, "lineno", 0)
+
+
+def _axes(node: ast.AST) -> Iterator[ast.AST]:
+    """Of a call that puts axes in another order, the whole numbers that it is given: of many axes, one may be the sixth."""
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ORDERING:
+        for given in node.args:
+            if all(isinstance(each, AXES) for each in walked(given)):
+                yield from walked(given)
 
 
 def _number_in(node: ast.AST) -> float | None:

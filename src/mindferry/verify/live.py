@@ -42,7 +42,7 @@ from .surroundings import Starts, computed_buffers, starts_of
 from .tried_methods import Settled, calling, place_of
 from .turned_settings import described, gap_of_turned, turned
 from .unasked_inputs import gap_of
-from .variants import floor_on
+from .variants import floor_on, is_gradient, is_typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,9 @@ class _Pair:
         self, path: Path, said: str, inputs: list[tuple[str, Any]], look: Look, is_watched: bool = False
     ) -> Result | None:
         """Outputs alone, in eval mode, on other inputs; None if the reference does not take them."""
-        options: dict[str, Any] = {"inside": look.inside, "is_quick": not look.inside, "is_rough": look.is_rough}
+        is_quick = not (look.inside or is_gradient(said))
+        options: dict[str, Any] = {"inside": look.inside, "is_quick": is_quick, "is_rough": look.is_rough}
+        options["is_typed"] = is_typed(said)
         options["has_weights"] = look.inside or has_far_weights(said)
         options["is_watched"] = is_watched
         modules, cells = list(self.module.named_modules()), list(self.cell.cells_and_names())
@@ -220,6 +222,8 @@ def _try_sizes(
                     look = next_look(tried, look)
                 tried = None if tried is None or leaves_float32(said, tried) else tried
             except Exception as error:
+                if is_typed(said):  # whoever gives it that type is told
+                    return found, gaps
                 gaps.append(Gap("inputs", said, "not comparable", f"the conversion fails: {one_line(error)}"))
                 return found, gaps  # an operator failed in this process
             if tried is None:

@@ -20,9 +20,10 @@ from typing import Any
 from ..frameworks.named_in_code import asks_mode, is_modal, surroundings_asked
 from .alias import alias
 from .capture import Capture, is_tensor, written_keys
-from .columns import chosen, column_error, small_columns
+from .columns import find_columns, measure_columns
 from .given import as_type, overwritten
 from .goldenfile import GoldenWriter, RecordError, as_kept, describe
+from .handed_out import torchs
 from .initial import initial_errors
 from .jitter import COARSE, jittered, jittering
 from .kernels import ROUGH, as_mindspore
@@ -90,6 +91,7 @@ class Recorder:
     is_rough: bool = False  # with MindSpore's own kernels where they are known to be rough
     rough: set[str] = field(default_factory=set)  # functions that ran and are such
     jitter: int = 0
+    is_typed: bool = False  # the inputs are of a type that was chosen
     is_measuring: bool = False  # how far off a run is; nothing is written
 
     def mode(self, mode: str, gradients: bool) -> dict[str, Any]:
@@ -99,7 +101,7 @@ class Recorder:
         self.model.train(mode == "train")
         wanted = "float64" if self.inside else "float32"
         facts = self._write(mode, gradients, wanted)
-        self._find_columns(mode, facts)
+        find_columns(self, mode, facts)
         facts |= {"runs": self.runs[mode], "reference": "float64" if wanted == self.reference else "float32"}
         for which in self.runs[mode]:
             for turn in self._turns(which):
@@ -185,7 +187,7 @@ class Recorder:
         if facts is not None and dtype == torch.float32:
             facts["structure"] = output_structure(output)
         if which == "whole":
-            self._measure_columns(which, outputs, facts or {})
+            measure_columns(self, which, outputs, facts or {})
             if watch is not None:
                 self._write_whole(mode, outputs, facts or {}, watch)
             return {}
@@ -203,6 +205,7 @@ class Recorder:
                 facts["is_stateful"] = bool(changed)
                 facts["left"] = write_left(self.model, facts["kept"], self.writer, mode)
                 if not self.is_quick:
+                    facts["handed_out"] = torchs(self.model, output, outputs)
                     facts["outside"] = write_outside(watch.outside, values_outside(self.model), self.writer, mode)
         if gradients and facts["gradients"]:
             total = self._total(mode, which, output, outputs, facts, dtype)
@@ -241,30 +244,13 @@ class Recorder:
         if mode == "eval" and not (facts["masks"] or facts["draws"] or facts["random"]):
             record_second_call(self, mode, facts)
 
-    def _find_columns(self, mode: str, facts: dict[str, Any]) -> None:
-        """Columns of the outputs that are far smaller than others."""
-        for index, key in enumerate(facts["outputs"]):
-            tensor = self.writer.read(key)
-            for axis, columns in small_columns(tensor):
-                place = f"{mode}/columns.{index}.{axis}.{columns[0]}"
-                facts["columns"].append([index, axis, columns, place])
-                self.errors[place] = scale_of(chosen(tensor, axis, columns))
-
-    def _measure_columns(self, which: str, outputs: list[Tensor], facts: dict[str, Any]) -> None:
-        """How far float32 is from them."""
-        for index, axis, columns, place in facts["columns"]:
-            if index < len(outputs):
-                right, tensor = self.writer.read(facts["outputs"][index]), outputs[index].detach()
-                found = column_error(right, tensor, axis, columns, self.errors[place])
-                self.errors[place][which] = max(found, self.errors[place].get(which, 0.0))
-
     def given(self, dtype: Any, gradients: bool) -> tuple[list[Any], dict[str, Any], dict[int, Tensor]]:
         """Positional and keyword arguments, and the tensors whose gradient is looked at."""
         positional: list[Any] = []
         named: dict[str, Any] = {}
         watched: dict[int, Tensor] = {}
         for index, (name, value) in enumerate(self.inputs):
-            value = as_type(value, dtype)
+            value = value if self.is_typed else as_type(value, dtype)
             if is_tensor(value):
                 value = value.clone()  # a network may write into what it is given
                 if gradients and self.takes_gradients and value.is_floating_point():
@@ -440,6 +426,7 @@ def record(
     has_weights: bool = True,
     is_rough: bool = False,
     is_watched: bool = False,
+    is_typed: bool = False,
     note: Note = lambda text: None,
 ) -> None:
     """Write the golden file of `model` on `inputs` to `path`. Gradients are taken in the last of `modes`.
@@ -476,6 +463,7 @@ def record(
     runs = {mode: ["whole"] for mode in plain} if is_quick else runs_of(plain, inside, takes_gradients)
     recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets, reach, is_quick)
     recorder.is_rough, recorder.is_watching = is_rough, is_watched or not is_quick
+    recorder.is_typed = is_typed
     was_training = model.training
     with full_precision(), without_gradients(model), unsearched_objects(), without_recomputing():
         metadata["modes"] = {mode: recorder.mode(mode, mode in takes_gradients and not is_quick) for mode in plain}

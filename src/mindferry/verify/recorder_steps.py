@@ -17,7 +17,8 @@ from .nesting import leaves
 from .seeding import seeded
 from .state import LIGHT, same_state
 from .update import run_steps, train_steps
-from .written import kept_numbers
+from .variants import sizes
+from .written import kept_numbers, write_inputs
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -41,6 +42,28 @@ def record_second_call(recorder: Recorder, mode: str, facts: dict[str, Any]) -> 
     facts["numbers"] = kept_numbers(recorder.model, facts["kept"])
     for index, tensor in enumerate(again):
         recorder.writer.write(f"{mode}/second.{index}", tensor)
+    facts["again"] = _on_other_sizes(recorder, mode)
+
+
+def _on_other_sizes(recorder: Recorder, mode: str) -> list[list[Any]]:
+    """The same on other sizes, where the network takes them: (description, inputs, keys) of each. An attribute may keep the first call's."""
+    import torch
+
+    found: list[list[Any]] = []
+    for said, inputs in sizes(recorder.inputs):
+        given = [(name, as_type(value, torch.float32)) for name, value in inputs]
+        positional = [value.clone() if is_tensor(value) else value for name, value in given if not name]
+        named = {name: value.clone() if is_tensor(value) else value for name, value in given if name}
+        try:
+            with torch.no_grad(), same_state(recorder.model), seeded(recorder.seed):
+                outputs = leaves(call(recorder.model, positional, named), is_tensor, objects=True)
+        except Exception:  # whatever the user's code raises on a size that it was not made for
+            continue
+        keys = [f"{mode}/again.{len(found)}.{index}" for index in range(len(outputs))]
+        for key, tensor in zip(keys, outputs, strict=True):
+            recorder.writer.write(key, tensor)
+        found.append([said, write_inputs(f"{mode}/again.{len(found)}.given", given, recorder.writer), keys])
+    return found
 
 
 def record_second_step(recorder: Recorder, mode: str, facts: dict[str, Any]) -> None:

@@ -52,7 +52,7 @@ from .settings import Verification
 from .tried_methods import Settled, place_of
 from .turned_settings import described, gap_of_turned
 from .unasked_inputs import gap_of
-from .variants import floor_on
+from .variants import floor_on, is_gradient, is_other_kind, is_typed
 
 Show = Callable[[str], None]
 
@@ -236,6 +236,8 @@ def _other_sets(
             try:
                 tried = _try_size(settings, sides, said, settled.watches(said))
             except _ConversionFailed as error:
+                if is_typed(said):  # whoever gives it that type is told
+                    break
                 gaps.append(Gap("inputs", said, "not comparable", f"the conversion fails there: {error}"))
                 break
             if tried is None:
@@ -278,8 +280,9 @@ def _try_size(settings: Verification, sides: Sides, said: str, is_watched: bool 
     look: Look | None = FIRST
     result: Result | None = None
     while look is not None:
-        is_quick = not look.inside
-        is_other = has_far_weights(said) or place_of(said) is not None or bool(sides.turned)  # or comes after such
+        is_quick = not (look.inside or is_gradient(said))
+        is_other = has_far_weights(said) or place_of(said) is not None or bool(sides.turned)
+        is_other |= is_other_kind(said)  # and comes after such
         has_weights = is_other or not (is_quick and sides.has_cell)
         request = replace(_request(chosen, sides, look, said), variant=said, is_quick=is_quick, has_weights=has_weights)
         request = replace(request, turned=sides.turned, is_watched=is_watched)

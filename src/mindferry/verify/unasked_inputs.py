@@ -10,7 +10,21 @@ from typing import Any
 from ..artifacts import Gap
 from ..frameworks.named_in_code import is_torchs
 from .surroundings import forward_codes
-from .variants import BELOW, HUGE, LIGHT, MANY, TIES, WITHOUT, Inputs, with_batch
+from .variants import (
+    AWAY,
+    BELOW,
+    GRADIENTS,
+    HUGE,
+    LIGHT,
+    MANY,
+    MORE,
+    ORDER,
+    TIES,
+    TYPED,
+    WITHOUT,
+    Inputs,
+    with_batch,
+)
 
 AXIS = "an axis more"
 CAUSES = {
@@ -18,6 +32,11 @@ CAUSES = {
     BELOW: "a division may go the other way",
     HUGE: "a number may be cut to 32 bits",
     TIES: "another one of equal numbers may come first",
+    MORE: "it may use as many as were given, and no more",
+    ORDER: "the reference may go through them as they come",
+    TYPED: "another type may come out of it, or less of the numbers be kept",
+    AWAY: "a difference of large numbers may keep less of them",
+    GRADIENTS: "a function may have another gradient right there",
 }
 ROWS = 3  # along the axis more
 LARGEST = 1024  # a number of samples that a network may take at once

@@ -21,6 +21,11 @@ BETWEEN = "numbers right between two whole ones"
 BELOW = "whole numbers below zero"
 HUGE = "whole numbers beyond 32 bits"
 TIES = "ties in each sample"
+MORE = "an entry more"
+ORDER = "the other order"
+TYPED = "inputs of type"
+AWAY = "values plus"
+GRADIENTS = "gradients"
 LONGER = 2  # times the length of a sequence, and one more
 LIGHT = 1 << 15  # input elements, up to which batch and sizes change one by one, and values on all samples
 MOST = 64  # samples, so that a table of whole numbers is gone through
@@ -49,6 +54,16 @@ def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     groups += [_in_turn(inputs, batch, tensors)]
     groups += [_turned(light), _all_least(light, tensors), _all_padded(light, tensors)]
     return [group for group in groups if group]
+
+
+def sizes(inputs: Inputs) -> list[tuple[str, Inputs]]:
+    """Another number of samples, and longer ones, for a network that is called again; of light inputs alone."""
+    tensors = [value for _, value in inputs if _is_tensor(value) and value.ndim]
+    if not tensors or sum(value.numel() for value in tensors) > LIGHT:
+        return []
+    batch = len(tensors[0])
+    other = [(f"batch of {batch + 1}", with_batch(inputs, batch, batch + 1))] if tensors[0].ndim > 1 and batch else []
+    return [*other, *_lengthened(inputs, _first(inputs))]
 
 
 def _on_tried(resized: list[tuple[str, Inputs]], tensors: list[Tensor], values: Values) -> Iterator[tuple[str, Inputs]]:
@@ -255,7 +270,21 @@ def _has_whole(tensors: list[Tensor]) -> bool:
 
 def is_far(said: str) -> bool:
     """Whether a variant is about values, weights or settings that nobody asked for; only gross differences count there."""
-    return said.startswith((VALUES, WEIGHTS, TURNED))
+    return said.startswith((VALUES, WEIGHTS, TURNED, TYPED, AWAY, GRADIENTS))
+
+
+def is_other_kind(said: str) -> bool:
+    """Whether a variant is one of other_kinds.py."""
+    return said.startswith((MORE, ORDER, TYPED, AWAY, GRADIENTS))
+
+
+def is_typed(said: str) -> bool:
+    return said.startswith(TYPED)
+
+
+def is_gradient(said: str) -> bool:
+    """Whether gradients are compared too, and not the outputs alone."""
+    return said.startswith(GRADIENTS)
 
 
 def floor_on(said: str, floor: float) -> float:

@@ -82,6 +82,8 @@ class CallResults:
             return INT
         if name in ("list", "sorted", "reversed", "iter"):
             return list_of(iterated(first, self.symbols))
+        if name == "iter" and qual.startswith("builtins."):
+            return first
         if name == "tuple":
             return tuple_of(first.element()) if arguments else tuple_of()
         if name == "enumerate":
@@ -142,6 +144,8 @@ class CallResults:
                 "values": list_of(value),
                 "keys": list_of(key),
                 "get": value,
+                "setdefault": value,
+                "pop": value,
             }.get(name, UNKNOWN)
         return UNKNOWN
 

@@ -276,9 +276,26 @@ class Names:
             case ast.IfExp(body=body, orelse=orelse):
                 parts = [self._of_value(body), self._of_value(orelse)]
                 return next((each for each in parts if each.how != "fresh"), FRESH)
+            case ast.Call(func=function, args=given) if self._is_taken_out(function, given, is_part):
+                return Binding("shared")
             case ast.Tuple() if is_part:
                 return Binding("shared")
         return FRESH
+
+    def _is_taken_out(self, function: ast.expr, given: list[ast.expr], is_part: bool) -> bool:
+        """`kept.get("a")`, `x, y = kept.values()`, `max(found, key=size)`: a container goes on holding what it gives."""
+        match function:
+            case ast.Attribute(attr="get" | "setdefault"):
+                return True
+            case ast.Attribute(attr="values"):
+                return is_part
+            case ast.Name(id="max" | "min" | "getattr"):
+                return len(given) == 1 or function.id == "getattr"
+            case ast.Name(id="next"):
+                source = given[0] if given else function
+                inner = source.args[0] if isinstance(source, ast.Call) and source.args else source
+                return not (is_part or _names_batches(inner))
+        return False
 
     def _handed_back(self, name: str) -> int | None:
         """Which of its arguments a function of this file gives back: 0 for `def scale(x): x.mul_(2); return x`."""

@@ -1,6 +1,7 @@
 """Methods and constructors of tensors with torch's meaning."""
 
 import copy
+import operator
 
 import mindspore as ms
 import numpy as np
@@ -47,6 +48,15 @@ def written(x, value):
     if not isinstance(x, ms.Tensor):
         return value
     overwrite(x, value)
+    return x
+
+
+def augmented(x, sign, value):
+    """`x += value` of what a container holds: a tensor is written to; a number, a list or an array is as Python has it."""
+    name = {"+": "add", "-": "sub", "*": "mul", "/": "truediv"}[sign]
+    if not isinstance(x, ms.Tensor):
+        return getattr(operator, f"i{name}")(x, value)
+    overwrite(x, getattr(operator, name)(x, value))
     return x
 
 

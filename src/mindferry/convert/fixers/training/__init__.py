@@ -13,6 +13,7 @@ from .draft import Draft
 from .write import write
 
 AFTER = (  # every fixer that writes at the end: what is lifted is taken as it is written by then
+    "change_held_values",
     "children_by_name",
     "chosen_devices",
     "compare_layer_classes",

@@ -138,7 +138,7 @@ def test_a_device_can_be_asked_for_its_type_wherever_it_went(both: Any) -> None:
 
 def test_a_device_that_only_places_tensors_stays_a_plain_name() -> None:
     text = convert_source(
-        "import torch\ndevice = torch.device('cuda')\nnet = torch.nn.Linear(2, 2).to(device)\nx = torch.ones(2, device=device)\n"
+        "import torch\ndevice = torch.device('cuda')\nnet = torch.nn.Linear(2, 2).to(device)\nx = torch.ones(2, device=device)\nseen = [device]\n"
     ).main
     assert "device = ms.get_context('device_target')\n" in text
 

@@ -64,4 +64,4 @@ def run(model, data, device):
         model(**batch)
 """
     conversion = convert_source(text)
-    assert conversion.findings == () and "batch.items()" in conversion.main
+    assert conversion.findings == () and "batch = dict(batch)" in conversion.main

@@ -262,7 +262,6 @@ def test_the_line_runs(line: str) -> None:
 # Calls that stand in a sentence, and can't be made here, with the reason.
 NOT_MADE = {
     "mindspore.communication.get_rank()": "needs several processes",
-    "urllib.request.urlretrieve(url, dst)": "needs a network",
     "ops.Custom('kernel.so:name', func_type='aot')": "needs the kernel that a person writes",
     "ms.export(net, x, file_name=..., file_format='ONNX')": "leaves a name to a person",
 }

@@ -8,10 +8,11 @@ from typing import Any
 
 from ..frameworks.named_in_code import chooses, handles_gaps, ignored, is_torchs, rounds
 from .other_kinds import other_kinds
+from .other_sizes import Inputs
 from .scale import has_fraction
 from .tried_methods import tried_methods
 from .unasked_inputs import unasked
-from .variants import WEIGHTS, Inputs, between_whole, variants, with_gaps, with_ties, without_labels
+from .variants import WEIGHTS, between_whole, variants, with_gaps, with_ties, without_labels
 
 # Where a limit begins; where an epsilon counts, in a root, a quotient or a variance; where a sign does. Of each group the
 # first that float32 has room for.

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .variants import AWAY, GRADIENTS, LIGHT, MORE, ORDER, TYPED, Inputs
+from .other_sizes import LIGHT_INPUTS, Inputs
+from .variants import AWAY, GRADIENTS, MORE, ORDER, TYPED
 
 Tensor = Any  # torch.Tensor
 OFFSET = 1000.0  # added to every number: a variance as a mean of squares cancels there
@@ -20,7 +21,7 @@ _KEY = re.compile(r"(\w+|\*\d+)\{'[^']*'\}")
 
 def other_kinds(model: Any, inputs: Inputs, chooses: bool) -> Iterator[list[tuple[str, Inputs]]]:
     """Groups, as those of variants.py; `chooses`: which of equal numbers comes first is told elsewhere."""
-    if sum(value.numel() for _, value in inputs if _is_tensor(value)) > LIGHT:
+    if sum(value.numel() for _, value in inputs if _is_tensor(value)) > LIGHT_INPUTS:
         return
     if any(_has_numbers(value) for _, value in inputs):
         yield [(f"{AWAY} {OFFSET:g}", [(n, v + OFFSET if _has_numbers(v) else v) for n, v in inputs])]

@@ -14,10 +14,10 @@ from .lifted import cast
 from .named import one_line
 from .nested_inputs import call
 from .nesting import leaves
+from .other_sizes import sizes
 from .seeding import seeded
 from .state import LIGHT, same_state
 from .update import run_steps, train_steps
-from .variants import sizes
 from .written import kept_numbers, write_inputs
 
 if TYPE_CHECKING:

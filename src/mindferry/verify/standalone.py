@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from importlib.resources import files
 
-MODULES = "nesting goldenfile arguments named nested_inputs update dropout alias outside state lifted shared_functions randomness recompute jitter kernels beside literals lookups reach scale seeding capture surroundings written".split()
+MODULES = "nesting goldenfile arguments named nested_inputs update dropout alias outside state lifted shared_functions randomness recompute other_sizes jitter kernels beside literals lookups reach scale seeding capture surroundings handed_out written".split()
 SHARED = ("named_in_code", "project_modules")  # with other stages
 MODULES += "columns given initial recorder_steps recorder record_script".split()
 _DOCSTRING = '''"""Record a torch model for `mindferry verify --golden`. Needs torch and nothing else.

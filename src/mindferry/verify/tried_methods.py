@@ -22,11 +22,12 @@ from ..frameworks.named_in_code import is_torchs
 from ..frameworks.requests import Shortfall
 from .golden import Golden, Unrun
 from .nested_inputs import call
+from .other_sizes import Inputs
 from .result import Result
 from .seeding import seeded
 from .state import same_state
 from .unasked_inputs import other_value
-from .variants import METHOD, WITHOUT, Inputs, is_far
+from .variants import METHOD, WITHOUT, is_far
 
 FAR_OFF = 0.1  # by how much an output is another number
 MOST = 12  # methods

@@ -9,22 +9,9 @@ from typing import Any
 
 from ..artifacts import Gap
 from ..frameworks.named_in_code import is_torchs
+from .other_sizes import LIGHT_INPUTS, Inputs, with_batch
 from .surroundings import forward_codes
-from .variants import (
-    AWAY,
-    BELOW,
-    GRADIENTS,
-    HUGE,
-    LIGHT,
-    MANY,
-    MORE,
-    ORDER,
-    TIES,
-    TYPED,
-    WITHOUT,
-    Inputs,
-    with_batch,
-)
+from .variants import AWAY, BELOW, GRADIENTS, HUGE, MANY, MORE, ORDER, TIES, TYPED, WITHOUT
 
 AXIS = "an axis more"
 CAUSES = {
@@ -103,7 +90,7 @@ def _pieces(model: Any, inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
     if not tensors or not numbers:
         return
     batch, samples = len(tensors[0]), max(numbers) + 1
-    if sum(value.numel() for value in tensors) // batch * samples <= LIGHT:
+    if sum(value.numel() for value in tensors) // batch * samples <= LIGHT_INPUTS:
         yield f"batch of {samples}", with_batch(inputs, batch, samples)
 
 
@@ -131,6 +118,6 @@ def _axis_more(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
     if len(inputs) != 1 or not isinstance(inputs[0][1], torch.Tensor):
         return
     name, value = inputs[0]
-    if value.is_floating_point() and value.ndim in (2, 3) and value.numel() * ROWS <= LIGHT:
+    if value.is_floating_point() and value.ndim in (2, 3) and value.numel() * ROWS <= LIGHT_INPUTS:
         rows = torch.stack([torch.roll(value, number, -1) for number in range(ROWS)], 1)
         yield f"{AXIS}, {'×'.join(map(str, rows.shape))}", [(name, rows)]

@@ -6,8 +6,18 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-Tensor = Any  # torch.Tensor
-Inputs = list[tuple[str, Any]]
+from .capture import is_tensor
+from .other_sizes import (
+    LIGHT_INPUTS,
+    Inputs,
+    Tensor,
+    described_size,
+    first_tensor,
+    lengthened,
+    with_batch,
+    with_sizes,
+)
+
 Values = Callable[[Inputs, list[Tensor]], list[tuple[str, Inputs]]]
 FAR = 100.0  # times the values: where a clamp, a threshold or another branch of a function begins
 NEAR = 1e-3  # times the values: where an epsilon counts
@@ -26,8 +36,6 @@ ORDER = "the other order"
 TYPED = "inputs of type"
 AWAY = "values plus"
 GRADIENTS = "gradients"
-LONGER = 2  # times the length of a sequence, and one more
-LIGHT = 1 << 15  # input elements, up to which batch and sizes change one by one, and values on all samples
 MOST = 64  # samples, so that a table of whole numbers is gone through
 TIED = 3  # numbers that differ
 MANY = 33  # samples of light inputs, at once
@@ -35,17 +43,17 @@ MANY = 33  # samples of light inputs, at once
 
 def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     """Groups of (description, inputs); of each group the first that the reference takes is compared."""
-    tensors = [value for _, value in inputs if _is_tensor(value) and value.ndim]
+    tensors = [value for _, value in inputs if is_tensor(value) and value.ndim]
     if not tensors:
         return []
     batch = tensors[0].shape[0]
     has_batch = tensors[0].ndim > 1 and batch > 0
-    is_light = sum(value.numel() for value in tensors) <= LIGHT
+    is_light = sum(value.numel() for value in tensors) <= LIGHT_INPUTS
     few = 2 if is_light else 1
     small = with_batch(inputs, batch, few) if batch > few and has_batch else inputs
-    first = _first(small)
+    first = first_tensor(small)
     groups = _sizes(inputs, small, batch, is_light) if has_batch else [list(_resized(small, first))]
-    groups += [list(_lengthened(small, first))]
+    groups += [list(lengthened(small, first))]
     light = inputs if is_light else small
     resized = [] if is_light or batch == few or not has_batch else list(_resized(small, first))[:1]
     groups += [
@@ -56,16 +64,6 @@ def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     return [group for group in groups if group]
 
 
-def sizes(inputs: Inputs) -> list[tuple[str, Inputs]]:
-    """Another number of samples, and longer ones, for a network that is called again; of light inputs alone."""
-    tensors = [value for _, value in inputs if _is_tensor(value) and value.ndim]
-    if not tensors or sum(value.numel() for value in tensors) > LIGHT:
-        return []
-    batch = len(tensors[0])
-    other = [(f"batch of {batch + 1}", with_batch(inputs, batch, batch + 1))] if tensors[0].ndim > 1 and batch else []
-    return [*other, *_lengthened(inputs, _first(inputs))]
-
-
 def _on_tried(resized: list[tuple[str, Inputs]], tensors: list[Tensor], values: Values) -> Iterator[tuple[str, Inputs]]:
     """Other values in the size that was tried before: of a large network, every size that is new costs as much as a run."""
     for size, inputs in resized:
@@ -73,27 +71,23 @@ def _on_tried(resized: list[tuple[str, Inputs]], tensors: list[Tensor], values: 
             yield f"{said}, {size}", given
 
 
-def _first(inputs: Inputs) -> Tensor:
-    return next(value for _, value in inputs if _is_tensor(value) and value.ndim)
-
-
 def _sizes(inputs: Inputs, small: Inputs, batch: int, is_light: bool) -> list[list[tuple[str, Inputs]]]:
     """Another batch size, and other sizes: both at once where a run is not for nothing, if the reference takes that."""
     count = 1 if batch > 1 else 3
     other = with_batch(inputs, batch, count)
-    alone, resized = [(f"batch of {count}", other)], list(_resized(small, _first(small)))
+    alone, resized = [(f"batch of {count}", other)], list(_resized(small, first_tensor(small)))
     if is_light:
         is_cheap = (
-            batch < MANY and sum(value.numel() for _, value in other if _is_tensor(value)) * MANY <= count * LIGHT
+            batch < MANY and sum(value.numel() for _, value in other if is_tensor(value)) * MANY <= count * LIGHT_INPUTS
         )
         many = [[(f"batch of {MANY}", with_batch(inputs, batch, MANY))]] if is_cheap else []
         return [alone, *many, resized]
-    return [[*_resized(other, _first(other)), *alone, *resized]]
+    return [[*_resized(other, first_tensor(other)), *alone, *resized]]
 
 
 def _with_far_values(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]]:
     """Numbers far from zero; whole numbers twice as large and odd, where a table has so many rows. On two samples, if possible."""
-    batch = _first(inputs).shape[0]
+    batch = first_tensor(inputs).shape[0]
     has_numbers = any(value.is_floating_point() and value.numel() for value in tensors)
     factors = (-FAR, FAR) if has_numbers else (1.0,)
     sizes = [2, batch] if tensors[0].ndim > 1 and batch > 2 else [batch]
@@ -124,7 +118,7 @@ def with_gaps(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
 
 
 def _with_empty_sample(value: Any) -> Any:
-    if not (_is_tensor(value) and value.is_floating_point() and value.ndim > 1 and len(value)):
+    if not (is_tensor(value) and value.is_floating_point() and value.ndim > 1 and len(value)):
         return value
     changed = value.clone()
     changed[0] = 0.0
@@ -135,7 +129,7 @@ def between_whole(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     """For a network that rounds: numbers right between two whole ones, and whole numbers below zero."""
     halves = [(name, _halves(value)) for name, value in inputs]
     below = [(name, -value - 1 if _is_whole(value) and not _is_mask(value) else value) for name, value in inputs]
-    has_numbers = any(_is_tensor(value) and value.is_floating_point() for _, value in inputs)
+    has_numbers = any(is_tensor(value) and value.is_floating_point() for _, value in inputs)
     has_whole = any(_is_whole(value) and not _is_mask(value) for _, value in inputs)
     huge = [(name, (value << 32) + value if _is_long(value) else value) for name, value in inputs]
     has_long = has_whole and any(_is_long(value) for _, value in inputs)
@@ -150,7 +144,7 @@ def with_ties(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
 
 
 def _is_ranked(value: Any) -> bool:
-    return _is_tensor(value) and value.is_floating_point() and value.ndim > 1 and value.numel() > 0
+    return is_tensor(value) and value.is_floating_point() and value.ndim > 1 and value.numel() > 0
 
 
 def _is_long(value: Any) -> bool:
@@ -161,7 +155,7 @@ def _halves(value: Any) -> Any:
     """In the order of the numbers that were given, on both sides of zero; up to 64 in a sample no two are alike."""
     import torch
 
-    if not (_is_tensor(value) and value.is_floating_point() and value.ndim > 1 and value.numel()):
+    if not (is_tensor(value) and value.is_floating_point() and value.ndim > 1 and value.numel()):
         return value
     ranks = value.reshape(len(value), -1).argsort(-1).argsort(-1)
     count = min(ranks.shape[-1], MOST)
@@ -185,7 +179,7 @@ def without_labels(inputs: Inputs, number: int) -> list[tuple[str, Inputs]]:
 
 def _with_zero(value: Any, put: float = 0.0) -> Any:
     """One zero a sample, where a sign or a quotient is another; two would leave open which is the larger."""
-    if not (_is_tensor(value) and value.is_floating_point() and value.ndim > 1 and value[0].numel() > 1):
+    if not (is_tensor(value) and value.is_floating_point() and value.ndim > 1 and value[0].numel() > 1):
         return value
     changed = value.clone().reshape(len(value), -1)
     changed[:, 1] = put
@@ -203,7 +197,7 @@ def _turned(inputs: Inputs) -> list[tuple[str, Inputs]]:
 
 def _is_mask(value: Any) -> bool:
     """Truth values, or zeros and ones that may stand for them."""
-    if not _is_tensor(value) or not value.ndim or not value.numel():
+    if not is_tensor(value) or not value.ndim or not value.numel():
         return False
     return str(value.dtype) == "torch.bool" or (_is_whole(value) and int(value.min()) >= 0 and int(value.max()) <= 1)
 
@@ -261,7 +255,7 @@ def _span(value: Tensor) -> int:
 
 
 def _is_whole(value: Any) -> bool:
-    return _is_tensor(value) and str(value.dtype) in ("torch.int64", "torch.int32")
+    return is_tensor(value) and str(value.dtype) in ("torch.int64", "torch.int32")
 
 
 def _has_whole(tensors: list[Tensor]) -> bool:
@@ -294,7 +288,7 @@ def floor_on(said: str, floor: float) -> float:
 
 def _with_values(inputs: Inputs, factor: float, is_whole: bool) -> Inputs:
     def moved(value: Any) -> Any:
-        if _is_tensor(value) and value.is_floating_point():
+        if is_tensor(value) and value.is_floating_point():
             return value * factor
         return value * 2 + 1 if is_whole and _is_whole(value) else value
 
@@ -307,62 +301,9 @@ def _resized(inputs: Inputs, first: Tensor) -> Iterator[tuple[str, Inputs]]:
             axis: size + (1 if axis % 2 else -1) for axis, size in enumerate(first.shape) if axis >= 2 and size > 2
         }
         if chosen:
-            yield _described(chosen, first), _with_sizes(inputs, first, chosen)
+            yield described_size(chosen, first), with_sizes(inputs, first, chosen)
     else:
         for axis in range(1, first.ndim):
             if first.shape[axis] > 2:
                 chosen = {axis: first.shape[axis] - 1}
-                yield _described(chosen, first), _with_sizes(inputs, first, chosen)
-
-
-def _lengthened(inputs: Inputs, first: Tensor) -> Iterator[tuple[str, Inputs]]:
-    """A sequence more than twice as long: a window, or a table that ends, shows there. Images are left as they are."""
-    for axis in range(1, first.ndim) if first.ndim < 4 else ():
-        if first.shape[axis] > 2:
-            chosen = {axis: LONGER * first.shape[axis] + 1}
-            yield _described(chosen, first), _with_sizes(inputs, first, chosen)
-
-
-def _described(chosen: dict[int, int], first: Tensor) -> str:
-    sizes = [chosen.get(axis, size) for axis, size in enumerate(first.shape)]
-    return f"size {'×'.join(map(str, sizes))}"
-
-
-def with_batch(inputs: Inputs, old: int, new: int) -> Inputs:
-    return [
-        (name, _taken(value, 0, new) if _is_tensor(value) and value.ndim and value.shape[0] == old else value)
-        for name, value in inputs
-    ]
-
-
-def _with_sizes(inputs: Inputs, first: Tensor, chosen: dict[int, int]) -> Inputs:
-    """The first tensor along these axes; the others wherever they are as long."""
-    sizes = {first.shape[axis]: size for axis, size in chosen.items()}
-    found = []
-    for name, value in inputs:
-        if _is_tensor(value) and value.ndim:
-            axes = chosen if value is first else {a: sizes[s] for a, s in enumerate(value.shape) if a and s in sizes}
-            for axis, size in axes.items():
-                value = _taken(value, axis, size)
-        found.append((name, value))
-    return found
-
-
-def _taken(tensor: Tensor, axis: int, size: int) -> Tensor:
-    """The first `size` along an axis; what is missing, from the start again, moved on by one so that no two are alike."""
-    import torch
-
-    old = tensor.shape[axis]
-    if size <= old:
-        return tensor.narrow(axis, 0, size).clone()
-    pieces = [tensor]
-    while sum(piece.shape[axis] for piece in pieces) < size:
-        last = -1 if axis != tensor.ndim - 1 else 0
-        pieces.append(torch.roll(pieces[-1], 1, last))
-    return torch.cat(pieces, axis).narrow(axis, 0, size).clone()
-
-
-def _is_tensor(value: Any) -> bool:
-    import torch
-
-    return isinstance(value, torch.Tensor)
+                yield described_size(chosen, first), with_sizes(inputs, first, chosen)

@@ -42,7 +42,7 @@ def _is_taken(facts: Facts, name: str) -> bool:
 def _is_empty(facts: Facts, node: ast.If, idle: set[ast.stmt], texts: Texts) -> bool:
     """`if cuda:` of which nothing is left, where to ask does nothing either."""
     text = facts.source.text(node)
-    if node.orelse or text.startswith("elif") or not all(_asks(facts, each) for each in walk(node.test)):
+    if node.orelse or "#" in text or text.startswith("elif") or not all(_asks(facts, each) for each in walk(node.test)):
         return False
     is_left = [not (each in idle or texts.is_removed(each) or texts.of(each) == "pass") for each in node.body]
     return not any(is_left) and any(not isinstance(each, ast.Pass) for each in node.body)

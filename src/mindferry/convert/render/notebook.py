@@ -37,7 +37,7 @@ _TORCH = re.compile(r"\b(?:torch|torchvision|pytorch)\b")
 _WORD = re.compile(r"mindferry_(\d{1,9})")
 
 
-_TIMED = re.compile(r"[ \t]*(?:[\w.,\s]+=[ \t]*)?%(?:time|timeit|prun|memit|mprun|lprun)[ \t].*\btorch\.\w")
+_TIMED = re.compile(r"(?:[^%#'\"]*[^%#'\"\s][ \t]*=[ \t]*)?%(?:time|timeit|prun|memit|mprun|lprun)[ \t].*\btorch\.\w")
 
 MANY_MAGICS = 20  # lines; finding so many one after another would parse the cell as often
 MOST_PARSED = 20_000_000  # letters: a cell is parsed once for each of its magics
@@ -186,7 +186,7 @@ def _mask(cell: Cell, path: str, marks: Marks) -> str:
                     "install mindspore instead",
                 )
             )
-        if _TIMED.match(line) and timed_code(line.lstrip()) is None:
+        if "%" in line and _TIMED.match(bare := line.strip()) and timed_code(bare) is None:
             said, where = f"a magic runs code that is not read: {line.strip()}", f"{path}:cell {cell.number}"
             advice = "write the code in a line of its own"
             cell.findings.append(Finding(findings.MF102, "error", where, number, 1, said, advice))

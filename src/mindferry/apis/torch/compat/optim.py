@@ -319,11 +319,14 @@ class GradientOptimizer(Optimizer):
         params = [self.parameters[j] for j in used]
         if TAKES_COMPLEX_NUMBERS:
             kept, params = params, [self.real(p) for p in params]
-            chosen = [grad if p is own else view_as_real(grad) for p, own, grad in zip(kept, params, chosen)]
+            chosen = [
+                view_as_real(grad) if p.dtype in (ms.complex64, ms.complex128) else grad
+                for p, grad in zip(kept, chosen)
+            ]
         self.update_group(group, slots, step, self.rates[i], self.inertias[i], params, chosen)
         if TAKES_COMPLEX_NUMBERS:
             for p, own in zip(kept, params):
-                if p is not own:
+                if p.dtype in (ms.complex64, ms.complex128):
                     ops.assign(p, complex_of(own[..., 0], own[..., 1]))
 
     if TAKES_COMPLEX_NUMBERS:

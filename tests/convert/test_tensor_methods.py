@@ -84,7 +84,7 @@ STATEMENTS = {
     "torch.manual_seed(0)\ntorch.cuda.manual_seed_all(0)\n": "ms.set_seed(0)\nms.set_seed(0)\n",
     "torch.cuda.set_device(0)\nx = 1\n": "x = 1\n",
     "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n": "",
-    "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\nseen = [device]\n": "device = ms.get_context('device_target')\nseen = [device]\n",
+    "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\nseen = [device]\n": "device = ms_compat.Device()\nseen = [device]\n",
     "def f(x: torch.Tensor, device):\n    x = x.to(device)\n    return x\n": "def f(x: ms.Tensor, device):\n    return x\n",
     "def f(batch, device):\n    return batch['x'].to(device, non_blocking=True)\n": "def f(batch, device):\n    return batch['x']\n",
     "def f(batch):\n    return batch['x'].detach().cpu().numpy()\n": "def f(batch):\n    return ops.stop_gradient(batch['x']).asnumpy()\n",

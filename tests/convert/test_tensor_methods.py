@@ -78,7 +78,7 @@ STATEMENTS = {
     "torch.backends.cudnn.benchmark = True\nx = 1\n": "x = 1\n",
     "cudnn.enabled = False\nx = 1\n": "x = 1\n",
     "cudnn.deterministic = True\n": "ms_compat.set_deterministic(True)\n",
-    "if True:\n    cudnn.benchmark = True\n": "",
+    "if True:\n    cudnn.benchmark = True\n": "if True:\n    pass\n",
     "if True:  # fast\n    cudnn.benchmark = True\n": "if True:  # fast\n    pass\n",
     "torch.set_num_threads(4)\nx = 1\n": "x = 1\n",
     "torch.manual_seed(0)\ntorch.cuda.manual_seed_all(0)\n": "ms.set_seed(0)\nms.set_seed(0)\n",

@@ -15,23 +15,6 @@ def body(code: str) -> str:
     return "\n".join(line for line in lines if not line.startswith(("import ", "from ")))
 
 
-def test_a_block_of_which_nothing_is_left_goes_with_its_device() -> None:
-    code = body("""device = "cuda" if torch.cuda.is_available() else "cpu"
-net = nn.Linear(2, 2).to(device)
-if device == "cuda":
-    net = nn.DataParallel(net)
-    torch.backends.cudnn.benchmark = True
-
-
-def run(x, use_cuda):
-    where = torch.device("cuda" if use_cuda else "cpu")
-    if use_cuda and torch.cuda.is_available():
-        x = x.cuda()
-    return net(x.to(where))
-""")
-    assert code.split() == "net = nn.Dense(2, 2) def run(x, use_cuda): return net(x)".split()
-
-
 @pytest.mark.parametrize(
     "block",
     [

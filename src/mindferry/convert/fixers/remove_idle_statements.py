@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
-from ...read.walk import walk
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, RemoveStatement, ReplaceNode, ReplaceSpan, Texts
 
@@ -20,8 +19,7 @@ def plan(facts: Facts) -> Iterator[Change]:
 def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
     statements: list[ast.Assign | ast.Expr] = [*facts.source.of(ast.Assign), *facts.source.of(ast.Expr)]
     idle: set[ast.stmt] = {node for node in statements if _is_idle(facts, node, texts)}
-    empty = [node for node in facts.source.of(ast.If) if _is_empty(facts, node, idle, texts)]
-    for node in [*empty, *(each for each in statements if each in idle and facts.parents[each] not in empty)]:
+    for node in (each for each in statements if each in idle):
         if len(facts.block_of(node)) == 1:
             yield ReplaceNode(node, "pass", swallows=True)
         else:
@@ -37,23 +35,6 @@ def _is_taken(facts: Facts, name: str) -> bool:
     """Whether the file has something of its own that is called `dict` or `list`."""
     is_stored = any(isinstance(each.ctx, ast.Store) for each in facts.source.named.get(name, ()))
     return is_stored or any(each.arg == name for each in facts.source.of(ast.arg))
-
-
-def _is_empty(facts: Facts, node: ast.If, idle: set[ast.stmt], texts: Texts) -> bool:
-    """`if cuda:` of which nothing is left, where to ask does nothing either."""
-    text = facts.source.text(node)
-    if node.orelse or "#" in text or text.startswith("elif") or not all(_asks(facts, each) for each in walk(node.test)):
-        return False
-    is_left = [not (each in idle or texts.is_removed(each) or texts.of(each) == "pass") for each in node.body]
-    return not any(is_left) and any(not isinstance(each, ast.Pass) for each in node.body)
-
-
-def _asks(facts: Facts, part: ast.AST) -> bool:
-    """Names, comparisons, and whether there is a device; any other call may do something."""
-    if isinstance(part, ast.Call):
-        is_plain = isinstance(part.func, ast.Name) and part.func.id in ("len", "isinstance", "hasattr")
-        return is_plain or facts.framework.has(facts.api(part.func))
-    return not isinstance(part, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom | ast.Subscript)
 
 
 def _short_copy(texts: Texts, value: ast.expr) -> str:

@@ -32,7 +32,7 @@ def test_values_are_written(tmp_path: Path) -> None:
         [sys.executable, "script.py"],
         cwd=tmp_path,
         check=True,
-        timeout=120,
+        timeout=600,
         env={"GLOG_v": "4", "PATH": "/usr/bin:/bin"},
     )
     (events,) = (tmp_path / "events").iterdir()
@@ -48,6 +48,6 @@ def test_tensorboardx_is_the_same_writer(tmp_path: Path) -> None:
     assert conversion.findings == () and "tensorboardX import" not in conversion.code
     (tmp_path / "script.py").write_text(conversion.code)
     environment = {"GLOG_v": "4", "PATH": "/usr/bin:/bin"}
-    subprocess.run([sys.executable, "script.py"], cwd=tmp_path, check=True, timeout=120, env=environment)
+    subprocess.run([sys.executable, "script.py"], cwd=tmp_path, check=True, timeout=600, env=environment)
     kept = json.loads((tmp_path / "all.json").read_text())
     assert [row[1:] for row in kept["events/train/loss"]] == [[0, 1.0], [1, 0.5], [2, 1 / 3]]

@@ -85,7 +85,7 @@ def test_an_agent_with_a_scale_of_its_own_learns_as_in_torch(tmp_path: Path) -> 
     for name, code in (("torch_side.py", SCRIPT), ("other_side.py", conversion.code)):
         (tmp_path / name).write_text(code)
         done = subprocess.run(
-            [sys.executable, name], cwd=tmp_path, capture_output=True, text=True, timeout=240, check=True
+            [sys.executable, name], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=True
         )
         told.append(done.stdout.replace("-0.0000", "0.0000"))
     assert told[0] == told[1]

@@ -55,7 +55,7 @@ def test_what_out_names_holds_what_torch_writes_into_it(tmp_path: Path) -> None:
     for name, code in (("torch_side.py", SCRIPT), ("other_side.py", conversion.code)):
         (tmp_path / name).write_text(code)
         done = subprocess.run(
-            [sys.executable, name], cwd=tmp_path, capture_output=True, text=True, timeout=240, check=True
+            [sys.executable, name], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=True
         )
         told.append(done.stdout)
     assert told[0] == told[1]

@@ -75,7 +75,7 @@ def test_a_folder_with_an_init_file_that_its_scripts_are_run_from_finds_its_help
     convert_project(write(tmp_path / "p", files), tmp_path / "out")
     for folder, command in (("out/part", "import train"), ("out", "from part.src.models.net import Net; Net()")):
         done = subprocess.run(
-            [sys.executable, "-c", command], cwd=tmp_path / folder, capture_output=True, text=True, timeout=300
+            [sys.executable, "-c", command], cwd=tmp_path / folder, capture_output=True, text=True, timeout=600
         )
         assert done.returncode == 0, done.stderr
 

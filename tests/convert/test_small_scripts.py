@@ -349,7 +349,7 @@ def _run(folder: Path, environment: dict[str, str]) -> dict[str, str]:
     names = json.dumps([_file(title) for title in SCRIPTS])
     command = [sys.executable, "-c", DRIVER, names]
     place = {**os.environ, **environment, "PYTHONPATH": str(folder)}
-    done = subprocess.run(command, cwd=folder, env=place, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=folder, env=place, capture_output=True, text=True, timeout=600)
     said: dict[str, str] = json.loads(done.stdout.rpartition("SAID")[2])
     return said
 

@@ -103,7 +103,7 @@ def test_a_worker_that_dies_ends_the_run_and_names_the_sample(tmp_path: Path) ->
         text=True,
     )
     try:
-        output, errors = program.communicate(timeout=90)
+        output, errors = program.communicate(timeout=600)
         assert program.returncode != 0 and "all read" not in output
         assert "A data worker died" in errors and "sample 21 (process " in errors and "of Dying" in errors
         assert is_gone(program.pid)

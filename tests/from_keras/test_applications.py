@@ -57,7 +57,7 @@ if __name__ == "__main__":
     out, said = convert(tmp_path, text)
     assert said == []
     block = "import sys; sys.modules['keras'] = sys.modules['tensorflow'] = None; import runpy; runpy.run_path('net.py', run_name='__main__')"
-    done = subprocess.run([sys.executable, "-c", block], cwd=out, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", block], cwd=out, capture_output=True, text=True, timeout=600)
     assert done.stdout.splitlines()[-1:] == ["1.0 (1, 4) 156 415332"], done.stderr[-2000:]
 
 

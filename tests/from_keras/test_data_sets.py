@@ -83,7 +83,7 @@ def test_data_sets_are_read_from_the_files_of_keras(tmp_path: Path) -> None:
     environment = {**os.environ, "KERAS_HOME": str(tmp_path), "TF_CPP_MIN_LOG_LEVEL": "3", "GLOG_v": "4"}
     commands = ["-c", FOUND, str(tmp_path), str(project / "show.py")], [str(out / "show.py")]
     printed = [
-        subprocess.run([sys.executable, *each], env=environment, capture_output=True, text=True, cwd=out, timeout=300)
+        subprocess.run([sys.executable, *each], env=environment, capture_output=True, text=True, cwd=out, timeout=600)
         for each in commands
     ]
     assert printed[0].stdout.count("\n") == 28, printed[0].stderr[-2000:]

@@ -29,7 +29,7 @@ def run(cwd: Path, *arguments: str, **environment: str) -> subprocess.CompletedP
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=600,
         env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
     )
 

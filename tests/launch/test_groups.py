@@ -64,7 +64,7 @@ RANKS = 3
 def test_groups_of_some_ranks_get_what_torch_gives_them(tmp_path: Path) -> None:
     project = converted(tmp_path, {"train.py": GROUPS})
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={RANKS}", "train.py"]
-    theirs = subprocess.run(command, cwd=tmp_path / "source", capture_output=True, text=True, timeout=300)
+    theirs = subprocess.run(command, cwd=tmp_path / "source", capture_output=True, text=True, timeout=600)
     assert theirs.returncode == 0, theirs.stderr
     result = run(project, "train.py", "--workers", str(RANKS), "--logs", str(tmp_path / "logs"))
     assert result.returncode == 0, result.stderr

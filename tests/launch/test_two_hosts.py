@@ -59,7 +59,7 @@ def test_two_hosts_train_like_two_processes_of_one(tmp_path: Path) -> None:
     alone = run(project, "train.py", "--workers", "2")
     hosts = ",".join(HOSTS.values())
     jobs = {name: start(name, project, "--hosts", hosts, "--logs", str(tmp_path / name)) for name in HOSTS}
-    outputs = {name: job.communicate(timeout=240) for name, job in jobs.items()}
+    outputs = {name: job.communicate(timeout=600) for name, job in jobs.items()}
     assert [job.returncode for job in jobs.values()] == [0, 0], outputs
     assert losses(outputs["mferry_a"][0]) == losses(alone.stdout) != []
     assert processes_of(project) == []
@@ -70,7 +70,7 @@ def test_two_hosts_train_like_two_processes_of_one(tmp_path: Path) -> None:
 def test_a_host_that_never_comes_is_a_sentence(tmp_path: Path) -> None:
     project = converted(tmp_path, {"train.py": TRAINER})
     job = start("mferry_a", project, "--hosts", ",".join(HOSTS.values()), "--timeout", "15")
-    _, errors = job.communicate(timeout=240)
+    _, errors = job.communicate(timeout=600)
     assert job.returncode == 1
     assert (
         "not all 2 processes joined within 15 s; run the same command on every host (10.213.77.1, 10.213.77.2)"
@@ -88,7 +88,7 @@ def test_when_a_host_fails_the_other_one_ends_too(tmp_path: Path) -> None:
         start(name, project, "--hosts", hosts, "--logs", str(tmp_path / name), "--", "--die", "killed")
         for name in HOSTS
     ]
-    jobs[1].communicate(timeout=240)
-    _, errors = jobs[0].communicate(timeout=60)
+    jobs[1].communicate(timeout=600)
+    _, errors = jobs[0].communicate(timeout=600)
     assert [job.returncode for job in jobs] == [1, 1], errors
     assert processes_of(project) == []

@@ -50,7 +50,7 @@ def run_without(names: set[str], folder: Path, code: str) -> str:
     program = BLOCKED.format(names={*names, "torch", "mindferry"}) + dedent(code)
     environment = {**os.environ, "PYTHONPATH": str(folder), "GLOG_v": "4"}
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -188,7 +188,7 @@ def bring(folder: Path, *packages: str, **options: object) -> ProjectConversion:
 def command(folder: Path, *options: str) -> tuple[int, str]:
     """(exit code, what is printed) of `mindferry convert`."""
     words = [sys.executable, "-m", "mindferry", "convert", str(folder / "project"), "-o", str(folder / "out"), *options]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -73,7 +73,7 @@ def printed(text: str, folder: Path) -> list[float]:
     folder.mkdir()
     (folder / "main.py").write_text(text, "utf-8")
     words = [sys.executable, "main.py", str(folder)]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return [float(each) for each in re.findall(r"-?\d+\.?\d*", done.stdout)]
 

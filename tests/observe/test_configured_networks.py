@@ -103,7 +103,7 @@ if __name__ == "__main__":
 
 def run(folder: Path, *words: str) -> str:
     words = (sys.executable, "-m", "mindferry", *words)
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=400)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

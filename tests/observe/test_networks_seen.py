@@ -80,7 +80,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Observation:
     (folder / "project" / "net.py").write_text(NET)
     (folder / "project" / "train.py").write_text(TRAIN)
     words = [sys.executable, "-m", "mindferry", "observe", "project", "-o", "seen.zip", "--", "python", "train.py"]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return load_observation(folder / "seen.zip")
 
@@ -145,7 +145,7 @@ def test_a_way_of_calling_that_only_a_later_command_has_is_compared_and_copies_a
         "--",
         "python go.py && python go.py sample",
     ]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     found, missing = comparables(load_observation(tmp_path / "o"), tmp_path / "o", tmp_path / "arrays")
     known = [(each.model, len(each.inputs), len(each.network.structure)) for each in found]

@@ -91,7 +91,7 @@ def make(width):
 
 def mindferry(*words: object, cwd: Path, given: str = "") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "mindferry", *map(str, words)]
-    return subprocess.run(command, cwd=cwd, input=given, capture_output=True, text=True, timeout=200)
+    return subprocess.run(command, cwd=cwd, input=given, capture_output=True, text=True, timeout=600)
 
 
 def project(folder: Path, **files: str) -> Path:

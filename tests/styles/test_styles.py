@@ -53,7 +53,7 @@ def run(folder: Path, settings: Settings, script: str = SCRIPT) -> list[str]:
     output = folder / f"{settings.style}{settings.jit}"
     environment = {**os.environ, "PYTHONPATH": str(output), "OMP_NUM_THREADS": "1"}
     ran = subprocess.run(
-        [sys.executable, output / "train.py"], cwd=output, env=environment, capture_output=True, text=True, timeout=300
+        [sys.executable, output / "train.py"], cwd=output, env=environment, capture_output=True, text=True, timeout=600
     )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout.splitlines()
@@ -199,7 +199,7 @@ net.bias.set_data(ms.Tensor([70.0, 80.0]))
 print(grad_fn(x)[0].item() == before, forward_fn(x).item() > 500)
 """
     (tmp_path / "quirk.py").write_text(script)
-    ran = subprocess.run([sys.executable, "quirk.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    ran = subprocess.run([sys.executable, "quirk.py"], cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert ran.stdout.splitlines()[-1:] == ["True True"], ran.stderr
 
 

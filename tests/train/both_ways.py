@@ -117,6 +117,6 @@ def _run(folder: Path, side: Path, names: list[str]) -> dict[str, list[float] | 
     answer = folder / f"{side.name}.json"
     environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2", "GLOG_v": "3", "PYTHONPATH": ""}
     command = [sys.executable, str(folder / "runner.py"), str(answer), *names]
-    subprocess.run(command, cwd=side, env=environment, check=True, capture_output=True, timeout=300)
+    subprocess.run(command, cwd=side, env=environment, check=True, capture_output=True, timeout=600)
     found: dict[str, list[float] | str] = json.loads(answer.read_text())
     return found

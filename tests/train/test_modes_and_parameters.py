@@ -481,6 +481,6 @@ def test_a_script_in_a_package_runs_however_it_is_started(command: str, folder: 
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert "done 0" in result.stdout, result.stderr[-800:]

@@ -17,23 +17,19 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from mindferry.frameworks.requests import Plan
 from mindferry.tune.run import tune
 from mindferry.tune.workload import find_workload
-from mindferry.tune_record import Diagnosis, TuneRecord
+from mindferry.tune_record import Diagnosis
 from tune.planted import PLANTED, Bottleneck
 
 FEW = Plan(warm=2, plain=3, observed=4, profiled=2, seconds=15)
 
 
-def diagnosed(bottleneck: Bottleneck, folder: Path) -> tuple[Diagnosis, ...]:
-    return record(bottleneck, folder).diagnoses
+def diagnosed(bottleneck: Bottleneck, folder: Path, plan: Plan = FEW) -> tuple[Diagnosis, ...]:
+    return tune(find_workload(bottleneck.write(folder), "train.py"), plan=plan, with_reference=False).diagnoses
 
 
 def is_named(bottleneck: Bottleneck, found: tuple[Diagnosis, ...]) -> bool:
     """The planted cause comes first; where none was planted, none is found."""
     return (found[0].code if found else "") == bottleneck.code
-
-
-def record(bottleneck: Bottleneck, folder: Path) -> TuneRecord:
-    return tune(find_workload(bottleneck.write(folder), "train.py"), plan=FEW, with_reference=False)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Without -m, only the quick bottlenecks run; `pytest tests/tune -m "slow or not slow"` runs all."""
+"""Without -m, no slow test runs; `pytest tests/tune -m "slow or not slow"` runs all."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Bottleneck:
     name: str
     code: str  # what the first diagnosis has to be
     body: str
-    is_quick: bool = False
+    is_counted: bool = False  # found by counts alone, however busy the machine is
 
     def write(self, folder: Path) -> Path:
         project = folder / self.name.replace(" ", "_")
@@ -75,9 +75,7 @@ class Bottleneck:
 
 
 PLANTED: tuple[Bottleneck, ...] = (
-    Bottleneck(
-        "slow loader", "slow-loader", "train(Net(), batches(Rows(640, (64,), cost=0.004), 32))\n", is_quick=True
-    ),
+    Bottleneck("slow loader", "slow-loader", "train(Net(), batches(Rows(640, (64,), cost=0.004), 32))\n"),
     Bottleneck(
         "changing shapes",
         "recompiling",
@@ -96,7 +94,7 @@ for step in range(60):
     loss, grads = grad_fn(x)
     optimizer(grads)
 """,
-        is_quick=True,
+        is_counted=True,
     ),
     Bottleneck(
         "compiled in the loop",
@@ -151,7 +149,7 @@ for step in range(60):
 
 train(Mixed(), batches(Rows(2048, (256,)), 256))
 """,
-        is_quick=True,
+        is_counted=True,
     ),
     Bottleneck(
         "Python between steps",
@@ -168,7 +166,6 @@ def bookkeeping(loss, grads):
 
 train(Net(), batches(Rows(640, (64,)), 32), bookkeeping)
 """,
-        is_quick=True,
     ),
     Bottleneck("two rows a batch", "tiny-batches", "train(Net(64, 64), batches(Rows(256, (64,)), 2))\n"),
     Bottleneck(

@@ -40,6 +40,7 @@ SNIPPETS = {
         "class Set(torch.utils.data.Dataset):\n    def __getitem__(self, i):\n"
         "        return torch.fft.fft(torch.arange(4.0))\n"
     ),
+    findings.MF131: "def f(rows, cfg):\n    return torch.utils.data.DataLoader(rows, 2, collate_fn=cfg.joiner)\n",
     findings.MF140: "def f(g, x: torch.Tensor):\n    g(x.add_(1), x.mul_(2))\n",
     findings.MF141: "def f(a):\n    x = torch.zeros(4) + a\n    y = x.view(2, 2)\n    y.add_(1)\n    return x\n",
     findings.MF142: "x = torch.zeros(3)\nz = x * 2\nprint(z.grad)\n",

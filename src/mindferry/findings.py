@@ -137,6 +137,14 @@ MF130 = Code(
     "worker processes. This one uses an API that has no numpy form, so it gets Tensors and runs in the process that trains.",
     "Nothing, unless reading is too slow: written with numpy, it runs in workers.",
 )
+MF131 = Code(
+    "MF131",
+    Severity.ERROR,
+    "A function that makes batches, and is not known",
+    "A loader hands its batches' samples as arrays, and functions that make batches are converted for that. Which function "
+    "this loader gets is decided by a setting or a table that could not be read from the code, so it may still expect tensors.",
+    "Name the function where the loader is made, or give it a name with `collate` in it, and convert again.",
+)
 MF140 = Code(
     "MF140",
     Severity.ERROR,

@@ -14,6 +14,7 @@ from ..artifacts import FileConversion, ProjectConversion
 from ..errors import MindferryError
 from ..files import place_in, read_regular
 from ..layout import Layout, ProjectFile
+from ..read.handed_functions import given_to_slots
 from ..read.symbols import Symbols
 from .one_file import Written, digest, helper_home
 from .settings import Settings
@@ -60,6 +61,7 @@ def facts_digest(symbols: Symbols) -> str:
         symbols.served,
         sorted(symbols.collates),
         sorted(symbols.collate_slots, key=repr),
+        sorted(given_to_slots(symbols)),
         sorted(symbols.transforms),
         sorted(symbols.computing),
     ]

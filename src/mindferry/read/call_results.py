@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from .import_calls import imported_by_call
 from .symbols import Kinds, Symbols
@@ -22,6 +23,7 @@ from .types import (
     instance,
     join,
     list_of,
+    one_of,
     resting_on,
     tuple_of,
 )
@@ -107,7 +109,7 @@ class CallResults:
             "str": STR,
             "isinstance": BOOL,
             "hasattr": BOOL,
-            "dict": Type("dict"),
+            "dict": _dict_of_functions(self.types[each.value] for each in node.keywords),
             "set": Type("set"),
         }.get(name if qual.startswith("builtins.") else "", UNKNOWN)
 
@@ -199,6 +201,13 @@ def iterated(kind: Type, symbols: Symbols) -> Type:
             return Type("batch")
         return MODULE if base in symbols.framework.lists_of_networks else UNKNOWN
     return kind.element() if kind.kind != "dict" else UNKNOWN  # its keys
+
+
+def _dict_of_functions(values: Iterable[Type]) -> Type:
+    """`dict(pad=pad, crop=crop)`; of anything else nothing is said."""
+    kinds = list(values)
+    are_functions = bool(kinds) and all(each.kind in ("ref", "value") for each in kinds)
+    return Type("dict", "", (one_of(*kinds),)) if are_functions else Type("dict")
 
 
 def _is_number(kind: Type) -> bool:

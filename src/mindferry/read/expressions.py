@@ -9,10 +9,11 @@ from typing import Any
 
 from .call_results import NUMBER, CallResults, iterated
 from .guesses import looks_like_space, name_of
-from .handed_functions import note_handed_over
+from .handed_functions import note_batch_function, note_handed_over, note_set_transform
 from .networks import is_mode_call, is_named_like_network
 from .observed import Span, span_of
 from .promised_types import promised
+from .registries import taken_from_table
 from .scope import Scope
 from .symbols import Symbols
 from .types import (
@@ -35,6 +36,7 @@ from .types import (
     instance,
     join,
     list_of,
+    options_of,
     ref,
     resting_on,
     surest,
@@ -185,7 +187,7 @@ class Expressions:
 
     def _instance_member(self, qual: str, name: str) -> Type:
         known = self.symbols.attribute(qual, name)
-        if known.kind != "unknown":
+        if known.kind != "unknown" or options_of(known):
             return known
         if self.symbols.method(qual, name) is not None:
             return Type("method", f"{qual}.{name}")
@@ -252,11 +254,12 @@ class Expressions:
             ):
                 # it has a method that only they have, so it is one from here on
                 scope.names[owner.id] = assumed(MODULE if is_module else TENSOR)
-            return resting_on(function, self.calls.of_method(node, function.qual, count))
+            made = resting_on(function, self.calls.of_method(node, function.qual, count))
+            return made if made.kind != "unknown" else taken_from_table(node, self.symbols) or made
         if function.kind == "instance":
             self.symbols.runs_networks |= self._is_run(function.qual, scope)
             return resting_on(function, self.calls.of_instance(function.qual, arguments))
-        return function if function.kind == "foreign" else UNKNOWN
+        return function if function.kind == "foreign" else taken_from_table(node, self.symbols) or UNKNOWN
 
     def _fill(self, node: ast.Call, arguments: list[Type], scope: Scope) -> None:
         """`rows = []` and then `rows.append(x)`: a list of what is put into it."""
@@ -290,7 +293,7 @@ class Expressions:
     def _Subscript(self, node: ast.Subscript, scope: Scope) -> Type:
         base = self.visit(node.value, scope)
         self.visit(node.slice, scope)
-        return resting_on(base, self._item(node, base))
+        return taken_from_table(node, self.symbols) or resting_on(base, self._item(node, base))
 
     def _item(self, node: ast.Subscript, base: Type) -> Type:
         if base.kind == "size":
@@ -320,6 +323,9 @@ class Expressions:
         for key in node.keys:
             self.visit(key, scope)
         kinds = [self.visit(each, scope) for each in node.values]
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and key.value == "collate_fn":
+                note_batch_function(value, self.types, self.symbols)
         return collection("dict", join(*kinds)) if kinds else Type("dict")
 
     def _Starred(self, node: ast.Starred, scope: Scope) -> Type:
@@ -413,11 +419,16 @@ class Expressions:
         elif isinstance(target, ast.Starred):
             self.bind(target.value, list_of(kind), scope)
         elif isinstance(target, ast.Attribute):
+            if target.attr == "collate_fn":
+                note_batch_function(target, self.types, self.symbols)
             owner = self.visit(target.value, scope)
+            note_set_transform(owner, kind, self.symbols)
             if owner.kind == "instance" and owner.qual in self.symbols.classes:
                 self.symbols.classes[owner.qual].note(target.attr, kind)
             self.types[target] = kind
         else:
+            if isinstance(target, ast.Subscript) and getattr(target.slice, "value", None) == "collate_fn":
+                note_batch_function(target, self.types, self.symbols)
             self.visit(target, scope)
             match target:
                 case ast.Subscript(value=ast.Name(id=name)):

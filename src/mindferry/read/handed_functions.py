@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from .framework import Role
 from .guesses import looks_like_collate
-from .types import UNKNOWN, Type
+from .types import UNKNOWN, Type, options_of
 
 if TYPE_CHECKING:
     from .scope import Scope
+    from .source import Source
     from .symbols import Slot, Symbols
 
 TRANSFORMS = ("transform", "transforms", "augment", "augmentation")  # how arguments end that change samples
@@ -22,6 +23,15 @@ def functions_named(node: ast.expr) -> Iterator[str]:
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             yield name
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), *_]):
+            yield name
+        case ast.Subscript(value=ast.Call(func=ast.Name(id="globals")), slice=ast.Constant(value=str(name))):
+            yield name
+        case ast.NamedExpr(value=value):
+            yield from functions_named(value)
+        case ast.BoolOp(values=values):
+            for each in values:
+                yield from functions_named(each)
         case ast.Call(func=function, args=given):
             yield from functions_named(function)
             for each in given:
@@ -48,19 +58,35 @@ def note_handed_over(
     is_data_set = function.kind in ("ref", "value") and _is_data_set(function.qual, symbols)
     for keyword in call.keywords:
         if keyword.arg == "collate_fn":
-            symbols.collates.update(functions_named(keyword.value))
-            symbols.collates.update(_named_by_type(types.get(keyword.value, UNKNOWN), symbols))
+            note_batch_function(keyword.value, types, symbols)
         elif is_data_set or (keyword.arg and keyword.arg.endswith(TRANSFORMS)):
-            symbols.transforms.update(functions_named(keyword.value))
+            _note_transform(keyword.value, types, symbols)
     for given in call.args if is_data_set else ():
-        symbols.transforms.update(functions_named(given))
+        _note_transform(given, types, symbols)
+
+
+def note_batch_function(value: ast.expr, types: dict[ast.AST, Type], symbols: Symbols) -> None:
+    """`collate_fn=pad`, `{"collate_fn": pad}`, `settings["collate_fn"] = TABLE[how]`."""
+    symbols.collates.update(functions_named(value))
+    symbols.collates.update(_named_by_type(types.get(value, UNKNOWN), symbols))
+
+
+def _note_transform(value: ast.expr, types: dict[ast.AST, Type], symbols: Symbols) -> None:
+    symbols.transforms.update(functions_named(value))
+    symbols.transforms.update(_named_by_type(types.get(value, UNKNOWN), symbols))
+
+
+def note_set_transform(owner: Type, value: Type, symbols: Symbols) -> None:
+    """`rows.transform = flip`, also inside of the data set's own methods."""
+    if owner.kind == "instance" and _is_data_set(owner.qual, symbols):
+        symbols.transforms.update(_named_by_type(value, symbols))
 
 
 def _named_by_type(kind: Type, symbols: Symbols) -> set[str]:
-    """`pad = Padder(6)`, then `collate_fn=pad`: the class, or a function under another name."""
-    qual = symbols.origin(kind.qual)
-    is_ours = kind.kind in ("instance", "ref", "value") and symbols.is_local(qual)
-    return {qual.rpartition(".")[2]} if is_ours else set()
+    """`pad = Padder(6)`, then `collate_fn=pad`: the class, or a function under another name; all that a table has."""
+    held = kind.items if kind.kind in ("list", "tuple", "dict") else (kind,)
+    quals = (symbols.origin(each.qual) for part in held for each in options_of(part))
+    return {qual.rpartition(".")[2] for qual in quals if symbols.is_local(qual)}
 
 
 def _computes(call: ast.Call, function: Type, symbols: Symbols) -> bool:
@@ -93,8 +119,8 @@ def _is_data_set(qual: str, symbols: Symbols) -> bool:
     return not symbols.framework.is_own(qual) and symbols.role(qual) is Role.DATASET
 
 
-def collate_slots(function: ast.FunctionDef, qual: str) -> Iterator[Slot]:
-    """The arguments of a function that make batches, each by its position and by its name."""
+def collate_slots(function: ast.FunctionDef, qual: str, kept: Collection[str]) -> Iterator[Slot]:
+    """The arguments of a function that make batches, each by its position and by its name; `kept`: attributes that do."""
     handed_on = {
         keyword.value.id
         for call in ast.walk(function)
@@ -102,16 +128,48 @@ def collate_slots(function: ast.FunctionDef, qual: str) -> Iterator[Slot]:
         for keyword in call.keywords
         if keyword.arg == "collate_fn" and isinstance(keyword.value, ast.Name)
     }
-    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    for index, each in enumerate(arguments):
+    if kept:  # `self.join = join`
+        handed_on |= {
+            each.value.id
+            for each in ast.walk(function)
+            if isinstance(each, ast.Assign) and isinstance(each.value, ast.Name)
+            for target in each.targets
+            if isinstance(target, ast.Attribute) and target.attr in kept
+        }
+    for index, each in enumerate(_arguments(function)):
         if looks_like_collate(each.arg) or each.arg in handed_on:
             yield from ((qual, index), (qual, each.arg))
+
+
+def _arguments(function: ast.FunctionDef) -> list[ast.arg]:
+    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+
+
+def given_by_default(function: ast.FunctionDef, qual: str, slots: Collection[Slot]) -> Iterator[str]:
+    """`def load(rows, join=pad)`: the functions that such arguments are unless a call says otherwise."""
+    given = function.args
+    positional = [*given.posonlyargs, *given.args]
+    defaults = dict(zip(reversed(positional), reversed(given.defaults), strict=False))
+    defaults |= {name: each for name, each in zip(given.kwonlyargs, given.kw_defaults, strict=True) if each}
+    for name, default in defaults.items():
+        if (qual, name.arg) in slots:
+            yield from functions_named(default)
+
+
+def attributes_handed_on(source: Source) -> set[str]:
+    """`DataLoader(rows, collate_fn=self.join)`: the names of such attributes."""
+    return {
+        keyword.value.attr
+        for call in source.of(ast.Call)
+        for keyword in call.keywords
+        if keyword.arg == "collate_fn" and isinstance(keyword.value, ast.Attribute)
+    }
 
 
 def given_to_slots(symbols: Symbols) -> set[str]:
     """The functions and classes that some call gives for such an argument, by their last name."""
     given = (kind for qual, slot in symbols.collate_slots for kind in symbols.arguments.get(qual, {}).get(slot, ()))
-    return {kind.qual.rpartition(".")[2] for kind in given if kind.kind in ("ref", "value", "instance")}
+    return {option.qual.rpartition(".")[2] for kind in given for option in options_of(kind)}
 
 
 def values_for_slots(call: ast.Call, function: Type, symbols: Symbols) -> Iterator[ast.expr]:

@@ -15,10 +15,11 @@ from .differentiated_arguments import called_with_losses, differentiated_argumen
 from .expressions import Expressions
 from .framework import Role
 from .guesses import looks_like_class, looks_like_network
-from .handed_functions import collate_slots
+from .handed_functions import attributes_handed_on, collate_slots, given_by_default
 from .name_uses import names_in
 from .networks import is_used_as_network
 from .plain_classes import plain_definitions
+from .registries import filling_functions, note_registered
 from .scope import Scope
 from .selections import note_selections
 from .source import Source
@@ -35,6 +36,8 @@ from .types import (
     assumed,
     instance,
     join,
+    one_of,
+    options_of,
     ref,
     resting_on,
     tuple_of,
@@ -97,7 +100,12 @@ def read(
         reader.deferred.popleft()()
     kinds = ("ref", "instance", "list", "dict", "tuple")
     symbols.listed |= {f"{module}.{name}" for name in _listed_privately(source)}
-    symbols.export(module, {name: kind for name, kind in scope.names.items() if kind.kind in kinds}, scope.stars)
+    symbols.export(
+        module,
+        {name: kind for name, kind in scope.names.items() if kind.kind in kinds or options_of(kind)},
+        scope.stars,
+    )
+    symbols.fills.update(filling_functions(source, module))
     seen = frozenset(reader.values.observed)
     reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
     symbols.unsure |= unsure_parameters(reading)
@@ -127,6 +135,7 @@ class _Reader:
         self._functions: list[ast.FunctionDef] = []  # whose bodies are being read
         self.names = names_in(source, symbols.framework)
         self.suspects = self.names.suspects
+        self._handed_on = attributes_handed_on(source) if source.mentions("collate_fn") else set()
 
     def block(self, statements: list[ast.stmt], scope: Scope) -> None:
         for statement in statements:
@@ -313,6 +322,7 @@ class _Reader:
         bases = [self.values.visit(base, scope) for base in node.bases]
         for other in (*node.decorator_list, *(keyword.value for keyword in node.keywords)):
             self.values.visit(other, scope)
+        note_registered(node, qual, self.values.types, self.symbols)
         info = self.symbols.define_class(qual, [self.symbols.origin(base.qual) for base in bases if base.kind == "ref"])
         scope.names[node.name] = ref(qual)
         inner = Scope(scope, owner=qual)
@@ -329,6 +339,7 @@ class _Reader:
         qual = self.owners.setdefault(node, f"{owner or self.module}.{node.name}")
         for decorator in node.decorator_list:
             self.values.visit(decorator, scope)
+        note_registered(node, qual, self.values.types, self.symbols)
         arguments = node.args
         for default in (*arguments.defaults, *arguments.kw_defaults):
             self.values.visit(default, scope)
@@ -347,7 +358,9 @@ class _Reader:
         inner = Scope(scope, part=owner or scope.part or qual)
         self._parameters(node, inner, owner, qual)
         if self.source.mentions("collate"):
-            self.symbols.collate_slots.update(collate_slots(node, qual))
+            slots = set(collate_slots(node, qual, self._handed_on))
+            self.symbols.collate_slots.update(slots)
+            self.symbols.collates.update(given_by_default(node, qual, slots))
         self._returned.append([])
         self._functions.append(node)
         self.block(node.body, inner)
@@ -413,6 +426,7 @@ class _Reader:
                 kind = (
                     self.symbols.settle([*called.get(index, []), *called.get(argument.arg, [])]) if called else UNKNOWN
                 )
+            options = one_of(kind)
             if kind.kind in ("unknown", "none"):
                 kind = assumed(self.values.types.get(default, UNKNOWN)) if default is not None else UNKNOWN
             if kind.kind in ("unknown", "none"):
@@ -423,7 +437,7 @@ class _Reader:
                     kind = assumed(MODULE)
             if kind.kind == "ref":
                 kind = resting_on(kind, Type("value", kind.qual))
-            scope.names[argument.arg] = kind if kind.kind != "none" else UNKNOWN
+            scope.names[argument.arg] = kind if kind.kind not in ("unknown", "none") else options
         if arguments.vararg:
             kind = self.values.annotation(arguments.vararg.annotation, scope)
             said = tuple_of(kind) if kind.is_tensor else Type("tuple")

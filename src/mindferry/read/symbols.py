@@ -11,7 +11,7 @@ from .framework import Framework, Role
 from .guesses import looks_like_network
 from .observed import ObservedTypes
 from .selections import Selections
-from .types import MODULE, UNKNOWN, Type, join
+from .types import MODULE, UNKNOWN, OneOf, Type, join
 
 V = TypeVar("V")
 
@@ -33,13 +33,14 @@ class Kinds(list[Type]):
 
     def __init__(self, kinds: Iterable[Type] = ()) -> None:
         super().__init__()
-        self._known: set[tuple[type[Type], Type]] = set()  # an assumed type is equal to a proven one
+        self._known: set[tuple[type[Type], Type, tuple[Type, ...]]] = set()  # an assumed type is equal to a proven one
         for kind in kinds:
             self.note(kind)
 
     def note(self, kind: Type) -> None:
-        if (type(kind), kind) not in self._known:
-            self._known.add((type(kind), kind))
+        told = (type(kind), kind, kind.options if isinstance(kind, OneOf) else ())
+        if told not in self._known:
+            self._known.add(told)
             self.append(kind)
 
 
@@ -81,6 +82,10 @@ class Layered(dict[str, V]):
 
     def __contains__(self, key: object) -> bool:
         return dict.__contains__(self, key) or key in self.base
+
+    def every(self) -> Iterator[str]:
+        yield from self
+        yield from self.base
 
 
 class Classes(MutableMapping[str, ClassInfo]):
@@ -189,6 +194,8 @@ class Symbols:
     stars: dict[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # module -> modules of others that it takes all of by `*`
+    fills: dict[str, str] = field(default_factory=dict)  # function -> the table that it puts what it is given into
+    registered: dict[str, Type] = field(default_factory=dict)  # table -> what decorators put there
     computing: set[str] = field(default_factory=set)  # classes and functions that call the framework, or a transform
     second: Symbols | None = None  # the same project as one that is written for another framework, if a file of it is
     is_first_used: bool = True  # whether any file uses this framework
@@ -234,6 +241,8 @@ class Symbols:
             set(self.collate_slots),
             set(self.transforms),
             Layered(self.stars),
+            Layered(self.fills),
+            Layered(self.registered),
             set(self.computing),
         )
 
@@ -338,6 +347,12 @@ class Symbols:
         if known and all(kind.kind == "instance" and self.is_module(kind.qual) for kind in known):
             return known[0] if len(set(known)) == 1 else MODULE
         return join(*kinds)
+
+    def defines(self, name: str) -> bool:
+        """Whether the project has a function, class or method of that name."""
+        functions = self.results.every() if isinstance(self.results, Layered) else self.results
+        found = any(qual.rpartition(".")[2] == name for each in (functions, self.classes) for qual in each)
+        return found or any(self.classes.with_method(name))
 
     def defines_like_network(self, method: str) -> bool:
         """Whether a class of the project that is named like a network has such a method of its own."""

@@ -64,6 +64,12 @@ class Observed(Type):
         return Provenance.OBSERVED
 
 
+class OneOf(Type):
+    """Equal to what is unknown: which of the project's functions and classes it is shows only when the code runs."""
+
+    options: tuple[Type, ...] = ()
+
+
 def assumed(kind: Type) -> Type:
     if kind.items:  # how sure its parts are is no part of what they are equal by
         return Assumed(*kind)
@@ -176,7 +182,7 @@ def _join(types: tuple[Type, ...]) -> Type:
     known = [each for each in known if each != EMPTY] or known
     if not known:
         return NONE if types else UNKNOWN
-    if len(known) == 1:
+    if len(known) == 1 and known[0].kind != "unknown":
         return known[0]
     kinds = {each.kind for each in known}
     if kinds == {"ref"} and len({each.qual.replace("torch.cuda.", "torch.") for each in known}) == 1:
@@ -194,7 +200,27 @@ def _join(types: tuple[Type, ...]) -> Type:
         return Type(known[0].kind, qual)
     if kinds <= {"int", "float", "bool"}:
         return FLOAT if "float" in kinds else INT
-    return UNKNOWN
+    return one_of(*types)
+
+
+MOST_OPTIONS = 256  # of a table of functions
+
+
+def one_of(*types: Type) -> Type:
+    """`{"pad": pad, "crop": crop}[how]`: unknown, but if it is a function, then one of these."""
+    options = [each for kind in types for each in options_of(kind)]
+    if not options or len(options) > MOST_OPTIONS:
+        return UNKNOWN
+    made = OneOf(*UNKNOWN)
+    made.options = tuple(dict.fromkeys(options))
+    return made
+
+
+def options_of(kind: Type) -> tuple[Type, ...]:
+    """The functions, classes and objects that a value of this type may be."""
+    if isinstance(kind, OneOf):
+        return kind.options
+    return (kind,) if kind.kind in ("ref", "value", "instance") else ()
 
 
 def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:

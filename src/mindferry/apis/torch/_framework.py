@@ -207,7 +207,8 @@ def call_result(qual: str, arguments: int) -> Type:
         if name in ("max", "min", "median"):
             return TENSOR if arguments < 2 else UNKNOWN
         return _results("method").get(name, TENSOR)
-    return TENSOR if qual.startswith("torch.nn.init.") or qual in EINOPS else UNKNOWN
+    elsewhere = TENSOR if qual.startswith("torch.nn.init.") or qual in EINOPS else UNKNOWN
+    return _results("function").get(qual, elsewhere)
 
 
 def network_call_result(qual: str, given: Type = TENSOR) -> Type:

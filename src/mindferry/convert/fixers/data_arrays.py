@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from ... import findings
 from ...apis._lookup import api_of
 from ...apis._rule import Rule
+from ...apis.torch._members import member
 from ...apis.torch.data._numpy import AS_TENSOR, TENSOR_ONLY, array_rule, type_name
 from ...read.framework import Role
 from ...read.guesses import looks_like_collate
 from ...read.handed_functions import given_to_slots, values_for_slots
 from ...read.uses import Use
+from ..dispatch import OF_ARRAYS, SHARED, SPEAKING
 from ..facts import Facts
 from ..plan import Change, InsertAfter, InsertBefore, UseRule, claim
-from .data_loaders import makes_arrays, value_of
+from .data_loaders import lambdas_in, makes_arrays, value_of
 
 FLOATS = frozenset(
     "float double half rand randn zeros ones FloatTensor DoubleTensor linspace sqrt exp log sin cos".split()
@@ -43,7 +45,7 @@ def data_zones(facts: Facts) -> list[list[ast.AST]]:
             zones.append([root, *_helpers(facts, root)])
         elif _is_collate(facts, root):
             zones += [[each, *_helpers(facts, each)] for each in _run_by_loader(root)]
-    lambdas = [each for each in facts.derived(_collate_values) if isinstance(each, ast.Lambda)]
+    lambdas = dict.fromkeys(each for value in facts.derived(collate_values) for each in lambdas_in(facts, value))
     return zones + [[root, *_helpers(facts, root)] for root in lambdas]
 
 
@@ -78,7 +80,7 @@ def is_dataset(facts: Facts, node: ast.ClassDef) -> bool:
     return facts.reading.symbols.role(facts.reading.owners.get(node, "")) is Role.DATASET
 
 
-def _collate_values(facts: Facts) -> list[ast.expr]:
+def collate_values(facts: Facts) -> list[ast.expr]:
     """What loaders get to make batches: `DataLoader(..., collate_fn=f)`, or the seventh argument."""
     calls = facts.source.of(ast.Call)
     named = [key.value for call in calls for key in call.keywords if key.arg == "collate_fn"]
@@ -100,7 +102,7 @@ def given_as_collate(facts: Facts) -> set[str]:
     """What a loader makes batches by, also by way of `functools.partial(make_batch, 3)` or `Batch(3)`."""
     return given_to_slots(facts.reading.symbols) | {
         name.id
-        for value in facts.derived(_collate_values)
+        for value in facts.derived(collate_values)
         if isinstance(value, ast.Name | ast.Call)
         for name in ast.walk(value)
         if isinstance(name, ast.Name)
@@ -148,10 +150,12 @@ def _module_functions(facts: Facts) -> dict[str, ast.FunctionDef]:
 def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
     """All or nothing: a value is an array everywhere in the class, or nowhere."""
     chosen: dict[ast.Call, Rule] = {}
+    told: set[ast.expr] = set()  # tensors, as only what is called of them tells
     for node in (each for root in zone for each in _calls(facts, root)):
-        api, _, unknown = api_of(node.func, facts.reading, facts.rules)
-        if unknown in TENSOR_ONLY:
+        api, receiver, unknown = api_of(node.func, facts.reading, facts.rules)
+        if receiver and (unknown in TENSOR_ONLY or (unknown and _is_of_tensor_alone(facts, node, unknown))):
             api = facts.framework.of_tensor(unknown)
+            told.add(receiver)
         if not api or facts.uses.has(Use.ARRAY_DATA, api):
             continue
         found = array_rule(api)
@@ -168,7 +172,7 @@ def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
             yield from _mark(facts, zone)
             return
         chosen[node] = found.rule
-    yield from _keep_single_precision(facts, zone)
+    yield from _keep_single_precision(facts, zone, told)
     for call, entry in chosen.items():
         yield UseRule(call, entry)
         # a type is written as numpy's, so that nothing imports MindSpore for it
@@ -178,11 +182,40 @@ def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
         )
 
 
-def _keep_single_precision(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
+def _is_of_tensor_alone(facts: Facts, node: ast.Call, name: str) -> bool:
+    """`row["x"].ne(0)`, `row["x"].view(2, -1)`: what is in a row is unknown, but an array takes no such call."""
+    known = member("Tensor", name)
+    given = [*node.args, *(each.value for each in node.keywords)]
+    if (
+        known is None
+        or not known.is_method
+        or not known.fits(node)
+        or any(facts.reading.symbols.classes.with_method(name))
+    ):
+        return False
+    if any(facts.reading.type(each).kind == "str" for each in given):
+        return False
+    if (SPEAKING | {"as_tuple"}) & {each.arg for each in node.keywords}:
+        return True
+    match name, node.args:
+        case ("size", _) | ("transpose", [_, _]):  # of a matrix, numpy's `transpose(1, 0)` is torch's too
+            return True
+        case ("flatten", [_, *_]) | ("repeat", [_, _, _, *_]):
+            return True
+        case "split", [size, *_]:
+            return facts.reading.type(size).kind in ("int", "list")
+        case "view", [first, *others]:
+            return bool(others) or facts.reading.type(first).kind == "int" or isinstance(first, ast.UnaryOp)
+        case (("to" | "type"), [first]):
+            return bool(type_name(first))
+    return name not in OF_ARRAYS | SHARED
+
+
+def _keep_single_precision(facts: Facts, zone: list[ast.AST], told: set[ast.expr]) -> Iterator[Change]:
     """`labels * 0.5`, `image / 255`, `torch.sqrt(rows)`: of integers, torch makes float32 and numpy float64."""
     for node in (each for root in zone for each in facts.source.walk(root)):
         for value in _made_floats(facts, node):
-            if facts.reading.type(value).is_tensor and not _is_float(facts, value):
+            if (value in told or facts.reading.type(value).is_tensor) and not _is_float(facts, value):
                 yield InsertBefore(value, lambda texts: f"{texts.name('compat.float_operand')}(")
                 yield InsertAfter(value, ")")
 

@@ -182,3 +182,32 @@ def value_of(facts: Facts, name: ast.Name) -> ast.expr | None:
     stored = facts.source.stored_within(name.id, scope)
     parent = facts.parents[stored[0]] if len(stored) == 1 else None
     return parent.value if isinstance(parent, ast.Assign) else None
+
+
+def lambdas_in(facts: Facts, value: ast.expr, depth: int = 4) -> Iterator[ast.Lambda]:
+    """Those that a value may be: it, what its name is bound to, what a table holds."""
+    match value:
+        case ast.Lambda():
+            yield value
+            return
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts) | ast.BoolOp(values=parts):
+            pass
+        case ast.IfExp(body=body, orelse=other):
+            parts = [body, other]
+        case ast.Subscript(value=held) | ast.Call(func=ast.Attribute(value=held, attr="get")):
+            parts = [held]
+        case ast.Name():
+            bound = value_of(facts, value) or _value_in_module(facts, value)
+            parts = [bound] if bound is not None else []
+        case _:
+            parts = []
+    if depth:
+        for each in parts:
+            yield from lambdas_in(facts, each, depth - 1)
+
+
+def _value_in_module(facts: Facts, name: ast.Name) -> ast.expr | None:
+    for statement in facts.source.tree.body:
+        if isinstance(statement, ast.Assign) and any(getattr(each, "id", "") == name.id for each in statement.targets):
+            return statement.value
+    return None

@@ -14,7 +14,7 @@ from ..dispatch import OF_ARRAYS, SHARED
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
 from .data_arrays import data_zones
-from .data_loaders import value_of
+from .data_loaders import lambdas_in, value_of
 
 AFTER = ("data_arrays", "format_tensors", "in_place")
 OWN = (
@@ -35,23 +35,35 @@ def plan(facts: Facts) -> Iterator[Change]:
                 seen.add(element)
                 yield facts.found(element, findings.MF130, OWN, ADVICE, "note")
                 yield AtEnd(partial(_wrap, facts, element))
-        for given in _given_to_dataset(facts, call):
-            yield AtEnd(partial(_wrap, facts, given))
+    given = dict.fromkeys(each for value in _values_given(facts) for each in _computing(facts, value))
+    for each in given:
+        yield AtEnd(partial(_wrap, facts, each))
     for function in _handed_over(facts):
         yield facts.found(function, findings.MF130, OWN, ADVICE, "note")
         yield from _decorate(facts, function)
 
 
-def _given_to_dataset(facts: Facts, call: ast.Call) -> Iterator[ast.expr]:
-    """`Numbers(transform=Noise(0.5))`, where Noise is a network, or `lambda x: x.float()`."""
-    kind = facts.reading.type(call.func)
-    if kind.kind not in ("ref", "value") or facts.reading.symbols.role(kind.qual) is not Role.DATASET:
-        return
-    for value in (*call.args, *(each.value for each in call.keywords)):
-        made = facts.reading.type(value)
-        is_network = made.kind == "instance" and facts.reading.symbols.is_module(made.qual)
-        if is_network or (isinstance(value, ast.Lambda) and _computes(facts, value)):
-            yield value
+def _values_given(facts: Facts) -> Iterator[ast.expr]:
+    """What data sets of the project get to change their samples: `Numbers(transform=Noise(0.5))`, `rows.transform = …`."""
+    for call in facts.source.of(ast.Call):
+        if facts.reading.type(call.func).kind in ("ref", "value") and _is_data_set(facts, call.func):
+            yield from (*call.args, *(each.value for each in call.keywords))
+    for assigned in facts.source.of(ast.Assign):
+        for target in assigned.targets:
+            if isinstance(target, ast.Attribute) and _is_data_set(facts, target.value):
+                yield assigned.value
+
+
+def _is_data_set(facts: Facts, node: ast.expr) -> bool:
+    return facts.reading.symbols.role(facts.reading.type(node).qual) is Role.DATASET
+
+
+def _computing(facts: Facts, value: ast.expr) -> Iterator[ast.expr]:
+    """Noise(0.5), where Noise is a network, or `lambda x: x.float()`, also by the name of a table."""
+    made = facts.reading.type(value)
+    if made.kind == "instance" and facts.reading.symbols.is_module(made.qual):
+        yield value
+    yield from (each for each in lambdas_in(facts, value) if _computes(facts, each))
 
 
 def _handed_over(facts: Facts) -> Iterator[ast.FunctionDef]:

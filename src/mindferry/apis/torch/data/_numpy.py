@@ -36,7 +36,9 @@ IDLE = frozenset(
     "device requires_grad pin_memory memory_format non_blocking".split()
 )  # arguments without a meaning for arrays
 # Methods that only a tensor has, whatever the reader could tell about the receiver.
-TENSOR_ONLY = frozenset("unsqueeze permute contiguous float long double half detach clone numpy".split())
+TENSOR_ONLY = frozenset(
+    "unsqueeze permute contiguous float long double half bool int short byte char detach clone numpy".split()
+)
 
 TEMPLATES = {
     "torch.from_numpy": ("input", "{input}"),
@@ -73,15 +75,25 @@ TEMPLATES = {
     "torch.Tensor.mul": ("other", "{self} * {other}"),
     "torch.Tensor.add": ("other", "{self} + {other}"),
     "torch.Tensor.sub": ("other", "{self} - {other}"),
+    **{
+        f"torch.Tensor.{name}": ("other", f"{{self}} {operator} {{other}}")
+        for name, operator in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items()
+    },
+    "torch.Tensor.pow": ("exponent", "np.power({self}, {exponent})"),
+    "torch.Tensor.neg": ("", "-{self}"),
+    "torch.Tensor.nelement": ("", "{self}.size"),
+    "torch.Tensor.ndimension": ("", "{self}.ndim"),
+    "torch.Tensor.masked_fill": ("mask value", "np.where({mask}, {value}, {self})"),
+    "torch.Tensor.clamp": ("min max", "np.clip({self}, {min}, {max})"),
     "torch.Tensor.max": ("", "{self}.max()"),
     "torch.Tensor.min": ("", "{self}.min()"),
     **{
         f"torch.{name}": ("input", f"np.{name}({{input}})")
-        for name in "abs sqrt exp log log1p sin cos tanh floor ceil round sign".split()
+        for name in "abs sqrt exp log log1p sin cos tanh floor ceil round sign isnan isinf logical_not".split()
     },
     **{
         f"torch.{name}": ("input dim keepdim", f"np.{name}({{input}}<, axis={{dim}}><, keepdims={{keepdim}}>)")
-        for name in ("sum", "mean")
+        for name in ("sum", "mean", "any", "all")
     },
     **{
         f"torch.Tensor.{name}": ("", f'{{self}}.astype("{TYPES[name].rstrip("_")}")')

@@ -127,7 +127,7 @@ class Net(nn.Module):
 net = Net()
 opt = torch.optim.Adam(net.parameters(), lr=0.05)
 for step in range(4):
-    loss = ((net(torch.randn(5, 4)) - 1) ** 2).mean()
+    loss = ((net(torch.randn(5, 4)) - torch.randn(5, 3)) ** 2).mean()  # normalized rows are all as far from one number
     opt.zero_grad(); loss.backward(); opt.step()
 """
 

@@ -1,7 +1,8 @@
 """Writes apis/torch/members.tsv: what torch's classes call their methods and attributes, and which of a tensor's mean the same in MindSpore.
 
-Run it where both frameworks are installed: `python scripts/members/write_members.py`. The last column is measured:
+Run it where both frameworks are installed: `python scripts/members/write_members.py`. The column `same` is measured:
 a method that MindSpore's tensor has too is called on numbers of several types, and results, types and shapes must agree.
+The last column says that MindSpore's class has the name too, whatever it means there.
 """
 
 from __future__ import annotations
@@ -202,15 +203,19 @@ def same(name: str) -> str:
 
 def main() -> None:
     ms.set_context(pynative_synchronize=True)
-    lines = ["# Written by scripts/members/write_members.py: class, name, kind, least and most arguments, names, same"]
+    lines = [
+        "# Written by scripts/members/write_members.py: class, name, kind, least and most arguments, names, same, held"
+    ]
+    twins = {"Tensor": ms.Tensor, "Module": ms.nn.Cell()}
     for owner, cls in CLASSES.items():
         for name in sorted([*INSIDES.get(owner, ()), *(each for each in dir(cls) if not each.startswith("_"))]):
+            held = "held" if hasattr(twins.get(owner), name) else ""
             if callable(getattr(cls, name, None)):
                 least, most, names = signature(cls, name)
                 measured = same(name) if owner == "Tensor" else ""
-                lines.append("\t".join([owner, name, "method", str(least), most, " ".join(names), measured]))
+                lines.append("\t".join([owner, name, "method", str(least), most, " ".join(names), measured, held]))
             else:
-                lines.append("\t".join([owner, name, "attribute", "", "", "", ""]))
+                lines.append("\t".join([owner, name, "attribute", "", "", "", "", held]))
     TARGET.write_text("\n".join(lines) + "\n", "utf-8")
 
 

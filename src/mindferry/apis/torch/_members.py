@@ -25,6 +25,7 @@ class Member:
     most: int | None = None  # None: any number
     names: frozenset[str] = frozenset()  # of its arguments; '*' if any
     same: str = ""  # forms of the call that MindSpore's own method takes with the same meaning: 0, 1, d
+    is_held: bool = False  # MindSpore's class has the name too
 
     def fits(self, call: ast.Call) -> bool:
         """Whether torch's own method takes these arguments, as far as their number and names tell."""
@@ -58,10 +59,10 @@ def members() -> dict[str, dict[str, Member]]:
     for line in text.splitlines():
         if line.startswith("#") or not line.strip():
             continue
-        owner, name, kind, least, most, names, same = line.split("\t")
+        owner, name, kind, least, most, names, same, held = line.split("\t")
         limit = None if most in ("", "*") else int(most)
         found.setdefault(owner, {})[name] = Member(
-            owner, name, kind == "method", int(least or 0), limit, frozenset(names.split()), same
+            owner, name, kind == "method", int(least or 0), limit, frozenset(names.split()), same, bool(held)
         )
     return found
 

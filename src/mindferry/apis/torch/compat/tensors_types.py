@@ -13,6 +13,11 @@ def is_complex_type(dtype):
     return dtype in (ms.complex64, ms.complex128)
 
 
+def has_name(value, name, kinds):
+    """hasattr(value, name) of what is asked once: torch's tensors or networks have the name."""
+    return isinstance(value, kinds) or hasattr(value, name)
+
+
 def write_out(result, out):
     """torch's out=: it gets the result's shape and values, in its own dtype, and is what the call returns."""
     if isinstance(out, (tuple, list)):

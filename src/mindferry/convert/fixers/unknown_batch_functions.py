@@ -28,7 +28,8 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 def _is_known(facts: Facts, value: ast.expr) -> bool:
     kind, symbols = facts.reading.type(value), facts.reading.symbols
-    if any(lambdas_in(facts, value)) or kind.kind != "unknown" or options_of(kind):
+    is_anothers = isinstance(value, ast.Name) and value.id not in facts.source.stored  # by `from somewhere import *`
+    if any(lambdas_in(facts, value)) or kind.kind != "unknown" or options_of(kind) or is_anothers:
         return True
     names = {*functions_named(value), *_keys(value)}
     if any(looks_like_collate(name) for name in names) or _is_argument(facts, value):

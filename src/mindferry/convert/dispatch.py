@@ -398,7 +398,7 @@ def _is_written_through(node: ast.Attribute, context: Context) -> bool:
 
 def dispatch_attribute(node: ast.Attribute, context: Context) -> None:
     """`x.real` of something unknown."""
-    if context.framework.name != "torch" or _is_written_through(node, context):
+    if context.framework.name != "torch" or (node.attr not in FACES and _is_written_through(node, context)):
         return
     if dispatch_face(node, context) or _dispatch_place(node, context) or _dispatch_insides(node, context):
         return

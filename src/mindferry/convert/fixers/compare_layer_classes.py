@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from ..facts import Facts
-from ..plan import AtEnd, Change, Edit, ReplaceNode, ReplaceSpan, Texts, claim_all
+from ..plan import AtEnd, Change, Edit, InsertBefore, ReplaceNode, ReplaceSpan, Texts, claim
 
 AFTER = ("rename_layer_parameters",)
 
@@ -96,9 +96,17 @@ def _name_of_type(facts: Facts, node: ast.AST, owner: ast.expr) -> Iterator[Chan
         return
     is_unclear = kind.kind == "unknown" and not isinstance(owner, ast.Constant)
     if is_unclear or is_network:
-        yield ReplaceNode(whole, lambda texts: f"{texts.name('compat.layer_name')}({facts.source.text(owner)})")
-        yield facts.record(whole, facts.framework.network, facts.source.text(whole), lambda texts: texts.of(whole))
-        yield claim_all(whole)
+        source = facts.source
+        if isinstance(node, ast.Call):
+            yield ReplaceNode(node.func, lambda texts: texts.name("compat.layer_name"))
+            yield ReplaceSpan(source.end(node), source.end(whole), "")
+            yield claim(node.func, node, whole)
+        else:
+            dot = source.find_token(b".", source.end(owner), source.end(node))  # an owner in parentheses keeps them
+            yield InsertBefore(node, lambda texts: f"{texts.name('compat.layer_name')}(")
+            yield ReplaceSpan(dot, source.end(whole), ")")
+            yield claim(node, whole)
+        yield facts.record(whole, facts.framework.network, source.text(whole), lambda texts: texts.of(whole))
 
 
 def _are_classes(facts: Facts, left: ast.expr, right: ast.expr) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from ... import findings
 from ...read.class_names import words_about, words_asked_for
 from ...read.types import MODULE, TENSOR, Type, tuple_of
 from ...read.uses import Use
-from ..dispatch import is_asked_for_shape
+from ..dispatch import is_asked_for_shape, is_named_like_layer
 from ..facts import Facts
 from ..plan import (
     LAYER_PARAMETER,
@@ -37,6 +38,7 @@ RENAMED = ANY_LAYER - {"__class__"}
 _NORMS = re.compile(r"(?:.*_)?(?:bn|norm|ln|gn|embed|embedding)s?\d*(?:_.*)?")
 WRITTEN = frozenset("data grad requires_grad set_data assign_value register_hook name dtype device numel".split())
 COUNT = "count the steps in a variable of your own, or leave the line out if it only copies statistics"
+STATISTICS = frozenset({"running_mean", "running_var"})
 PARTS = {"values": "[0]", "indices": "[1]", "min": "[0]", "max": "[1]"}
 CONCERNED = ANY_LAYER | {COUNTER, *PARTS}  # whatever they belong to; other names only of a layer that is known
 
@@ -99,7 +101,10 @@ def _is_set_by_name(facts: Facts, node: ast.Attribute, receiver: Type) -> bool:
         is_own = isinstance(node.value, ast.Name) and node.value.id == "self"
         return receiver.kind in ("instance", "unknown") and not is_own and facts.source.mentions(facts.framework.name)
     is_tied = isinstance(parent.value, ast.Attribute) and parent.value.attr in RENAMED
-    return is_tied and receiver.kind == "unknown" and facts.source.mentions(facts.framework.name)
+    is_new = isinstance(parent.value, ast.Call) and facts.is_use(Use.PARAMETER, parent.value.func)
+    is_statistic = node.attr in STATISTICS and is_named_like_layer(node.value)
+    is_told = is_tied or is_new or is_statistic
+    return is_told and receiver.kind == "unknown" and facts.source.mentions(facts.framework.name)
 
 
 def _is_bias(facts: Facts, value: ast.expr) -> bool:
@@ -135,12 +140,12 @@ def _tie(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
     source = facts.source
 
     def write(texts: Texts) -> Iterator[Edit]:
-        opening = f"{texts.name('compat.set_layer_parameter')}({source.text(node.value)}, '{node.attr}', "
-        yield ReplaceSpan(source.start(node), source.value_start(parent), opening)
+        opening = f"{texts.name('compat.set_layer_parameter')}({texts.of(node.value)}, '{node.attr}', "
+        yield ReplaceSpan(source.start(node), source.value_start(parent), opening, swallows=True)
         yield InsertAfter(parent, ")")
         yield facts.record(node, facts.framework.network, source.text(node), opening)
 
-    yield claim_all(node)
+    yield claim(node)
     yield AtEnd(write)
 
 
@@ -160,9 +165,17 @@ def _look_up(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
         helper, arguments, whole = "compat.layer_name", f"({owner})", parent
     else:
         return
-    yield ReplaceNode(whole, lambda texts: texts.name(helper) + arguments, helper=helper)
+    if any(isinstance(each, ast.Call) for each in ast.walk(node.value)):  # what it calls is converted too
+        yield AtEnd(partial(_write_look_up, node, whole, helper, arguments.removeprefix(f"({owner}")))
+        yield claim(node, whole)
+    else:
+        yield ReplaceNode(whole, lambda texts: texts.name(helper) + arguments, helper=helper)
+        yield claim_all(whole)
     yield facts.record(whole, facts.framework.network, facts.source.text(whole), lambda texts: texts.of(whole))
-    yield claim_all(whole)
+
+
+def _write_look_up(node: ast.Attribute, whole: ast.expr, helper: str, rest: str, texts: Texts) -> Iterator[Edit]:
+    yield ReplaceNode(whole, f"{texts.name(helper)}({texts.of(node.value)}{rest}", swallows=True, helper=helper)
 
 
 def _index(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
@@ -211,12 +224,12 @@ def _is_flat_weight(facts: Facts, node: ast.Attribute, base: str) -> bool:
 def _rename(facts: Facts, node: ast.Attribute, receiver: Type) -> Iterator[Change]:
     symbols = facts.reading.symbols
     if _is_flat_weight(facts, node, symbols.torch_base(receiver.qual)):
-        owner = facts.source.text(node.value)
-        yield ReplaceNode(node, lambda texts: f"{texts.name('compat.flat_weight')}({owner})")
-        yield facts.record(
-            node, symbols.torch_base(receiver.qual), facts.source.text(node), lambda texts: texts.of(node)
-        )
-        yield claim_all(node)
+        source = facts.source
+        dot = source.find_token(b".", source.end(node.value), source.end(node))
+        yield InsertBefore(node, lambda texts: f"{texts.name('compat.flat_weight')}(")
+        yield ReplaceSpan(dot, source.end(node), ")")
+        yield facts.record(node, symbols.torch_base(receiver.qual), source.text(node), lambda texts: texts.of(node))
+        yield claim(node)
         return
     if (
         symbols.method(receiver.qual, node.attr) is not None

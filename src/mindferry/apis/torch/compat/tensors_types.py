@@ -13,6 +13,11 @@ def is_complex_type(dtype):
     return dtype in (ms.complex64, ms.complex128)
 
 
+def dtype_text(dtype):
+    """str(dtype), as torch writes it: torch.float32. Of a type of NumPy's, NumPy's."""
+    return f"torch.{dtype}".lower() if isinstance(dtype, ms.Type) else str(dtype)
+
+
 def has_name(value, name, kinds):
     """hasattr(value, name) of what is asked once: torch's tensors or networks have the name."""
     return isinstance(value, kinds) or hasattr(value, name)

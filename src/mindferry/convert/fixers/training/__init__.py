@@ -21,6 +21,7 @@ AFTER = (  # every fixer that writes at the end: what is lifted is taken as it i
     "device_names",
     "forward_names",
     "leading_ones",
+    "members_asked_by_name",
     "names_added_to_torch",
     "own_transforms",
     "parameter_names",

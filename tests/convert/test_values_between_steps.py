@@ -17,6 +17,8 @@ NETWORK = """import copy
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.init import constant_ as fill
+from torch.nn.utils import parameters_to_vector as to_vector, vector_to_parameters as to_net
 
 
 def data(step):
@@ -103,6 +105,8 @@ BETWEEN = {
     "restored": "if step == 1:\n    kept = copy.deepcopy(net.state_dict())\nif step == 3:\n    net.load_state_dict(kept)",
     "shrunk": "with torch.no_grad():\n    for p in net.parameters():\n        p.mul_(0.9)",
     "one layer": "net[0].weight.data = net[0].weight.data / net[0].weight.data.norm()",
+    "from one vector": "to_net(to_vector(net.parameters()) * 0.8, net.parameters())",
+    "by another name": "if step == 2:\n    fill(net[2].weight, 0.25)",
     "drawn again": "if step == 2:\n    nn.init.constant_(net[2].weight, 0.25)",
 }
 

@@ -377,7 +377,7 @@ def _is_replaced(source: Source, node: ast.AST) -> bool:
         case ast.Attribute(attr=name, ctx=ast.Store(), value=owner):
             is_values = (name == "data" or name in LAYER_SETTINGS) and last_name(owner) != "self"
             return is_values or (isinstance(owner, ast.Name) and _is_part(source, owner))
-        case ast.Attribute(attr=name) | ast.Name(id=name) if uses.has(Use.GIVES_VALUES, name):
+        case ast.Attribute() | ast.Name() if uses.has(Use.GIVES_VALUES, _imported_name(source, node)):
             return True
         case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[owner, named, *_]):
             return last_name(owner) != "self" or not isinstance(named, ast.Constant)
@@ -395,11 +395,19 @@ def _is_replaced(source: Source, node: ast.AST) -> bool:
             return last_name(target.value) != "self" and _is_of_parameters(source, target)
         case ast.Subscript(ctx=ast.Store(), value=ast.Attribute() as owner):
             return _is_of_parameters(source, owner)
-        case ast.Call(func=ast.Name(id=name)):
-            return _is_in_place(name)  # initializers
+        case ast.Call(func=ast.Name() as function):
+            return _is_in_place(_imported_name(source, function))  # initializers
         case ast.Call(func=ast.Attribute(value=owner, attr=name)) if _is_in_place(name):
             return last_name(owner) == "init" or _is_of_parameters(source, owner) or _is_member(owner)
     return False
+
+
+def _imported_name(source: Source, node: ast.Attribute | ast.Name) -> str:
+    """`ones_` of what `from torch.nn.init import ones_ as fill` calls fill."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    aliases = (alias for statement in source.of(ast.ImportFrom) for alias in statement.names)
+    return next((alias.name for alias in aliases if alias.asname == node.id), node.id)
 
 
 def _is_by_name(owner: ast.AST) -> bool:

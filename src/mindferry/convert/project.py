@@ -67,6 +67,7 @@ from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
 from .trainer import NAME as TRAINER
 from .trainer import check_own_trainer, trainer_text
+from .values_between_steps import gives_values_between_steps
 
 RUNS = re.compile(r"^(?:\w[\w.]* = )?\w+\.(?:fit|evaluate|predict|compile)\(|^(?:for|while) ", re.MULTILINE)
 LOOP = re.compile(rb"(?:for|while)\b")
@@ -124,9 +125,9 @@ def convert_project(
         raise MindferryError(f"{path} uses no torch: there is nothing to convert")
     sources = Sources()
     if settings.prefer == "native":
-        settings = replace(settings, has_native_optimizers=not keeps_own_rates(_texts(layout, sources)))
+        settings = replace(settings, has_native_optimizers=_allows_own(keeps_own_rates, layout, sources))
     elif may_have_exact_optimizers(layout, settings):
-        settings = replace(settings, has_exact_optimizers=not needs_helpers(_texts(layout, sources)))
+        settings = replace(settings, has_exact_optimizers=_allows_own(needs_helpers, layout, sources))
     if not settings.packages and has_plain_datasets(_texts(layout, sources)):
         settings = replace(settings, has_plain_datasets=True)
     settings = replace(settings, native_methods=native_methods(layout, settings, _texts(layout, sources)))
@@ -182,6 +183,11 @@ def _texts(layout: Layout, sources: Sources) -> Iterator[Text]:
         if file.is_code:
             with contextlib.suppress(OSError, Unreadable):
                 yield read_regular(file.path, LARGEST_CODE), partial(sources.read, file)
+
+
+def _allows_own(asks_more: Callable[[Iterable[Text]], bool], layout: Layout, sources: Sources) -> bool:
+    """Whether MindSpore's own optimizers will do."""
+    return not asks_more(_texts(layout, sources)) and not gives_values_between_steps(_texts(layout, sources))
 
 
 def _read(

@@ -162,6 +162,10 @@ class Edits:
         """The spans that were replaced, in order; none overlaps another."""
         return [(edit.start, edit.end) for block in self._blocks for edit in self._rows[block] if edit.end > edit.start]
 
+    def written(self) -> list[str]:
+        """What was put in, in order."""
+        return [edit.text for block in self._blocks for edit in self._rows[block] if edit.text]
+
     def text(self, node: ast.AST) -> str:
         """The node's text with all edits so far applied; what was put around a larger one is no part of it."""
         return self.span(self.source.start(node), self.source.end(node))

@@ -32,17 +32,27 @@ def plan(facts: Facts) -> Iterator[Change]:
     yield AtEnd(partial(_write, facts))
 
 
-def _memory_calls(facts: Facts) -> Iterator[ast.Expr]:
-    """`self.rnn.flatten_parameters()`: only where torch's kernels find the weights is arranged there."""
+def _memory_calls(facts: Facts) -> Iterator[ast.Expr | ast.Call]:
+    """`self.rnn.flatten_parameters()`: only where torch's kernels find the weights is arranged there.
+
+    The statement, also `[m.flatten_parameters() for m in self.rnns]`; the call where it is a part of more, as in a lambda.
+    """
     framework = facts.framework
     memory = framework.uses.exact.get(Use.ARRANGES_MEMORY, frozenset())
     for call in facts.source.calls_named(*memory, *framework.uses.exact.get(Use.CHECKS_INPUT, ())):
-        statement = facts.parents.get(call)
-        if not isinstance(statement, ast.Expr) or not isinstance(call.func, ast.Attribute):
+        statement = _whole(facts, call)
+        is_memory = isinstance(call.func, ast.Attribute) and call.func.attr in memory and not call.args
+        if not isinstance(call.func, ast.Attribute) or not (is_memory or isinstance(statement, ast.Expr)):
             continue
-        is_memory = call.func.attr in memory and not call.args
         if _is_of_layer(facts, call.func) or (is_memory and not _is_own(facts, call.func.attr)):
             yield statement
+
+
+def _whole(facts: Facts, call: ast.Call) -> ast.Expr | ast.Call:
+    around = facts.parents.get(call)
+    if isinstance(around, ast.ListComp) and isinstance(around.generators[0].iter, ast.Name | ast.Attribute):
+        around = facts.parents.get(around) if len(around.generators) == 1 else None
+    return around if isinstance(around, ast.Expr) else call
 
 
 def _is_of_layer(facts: Facts, method: ast.Attribute) -> bool:
@@ -78,9 +88,13 @@ def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
     source = facts.source
     for statement in _memory_calls(facts):
         before = source.text(statement)
-        is_alone = len(facts.block_of(statement)) == 1
-        yield ReplaceNode(statement, "pass") if is_alone else RemoveStatement(statement)
-        yield facts.record(statement, "memory", before, "")
+        if isinstance(statement, ast.Call):
+            yield ReplaceNode(statement, "None")
+        elif len(facts.block_of(statement)) == 1:
+            yield ReplaceNode(statement, "pass")
+        else:
+            yield RemoveStatement(statement)
+        yield facts.record(statement, "memory", before, "None" if isinstance(statement, ast.Call) else "")
     for node in facts.derived(_looked_at):
         if isinstance(node, ast.Assign) and _is_setting(facts, node):
             yield from _remove_setting(facts, node)

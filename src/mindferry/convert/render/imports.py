@@ -182,7 +182,7 @@ class Imports:
             for alias in node.names
             if alias.name != "*" and self._is_dropped(node, alias)
         }
-        found = left_over_names(self.reading, edits, dropped)
+        found = left_over_names(self.reading, edits, dropped, set(self.homes.values()))
         if found or self.may_be_absent:
             self.spell(MISSING)
         renamed = {name: f"torch_{name}" if name in self.homes.values() else name for name in found}

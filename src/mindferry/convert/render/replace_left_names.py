@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import bisect
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 
 from ...artifacts import Finding
 from ...read.edits import Edits
@@ -13,8 +14,10 @@ from ...read.infer import Reading
 LONGEST = 120  # characters of a line
 
 
-def left_over_names(reading: Reading, edits: Edits, dropped: Iterable[str]) -> dict[str, list[ast.Name]]:
-    """Of the names that lose their import, those that are still read somewhere, with the places."""
+def left_over_names(
+    reading: Reading, edits: Edits, dropped: Collection[str], taken: Collection[str]
+) -> dict[str, list[ast.Name]]:
+    """Of the names that lose their import, those that are still read somewhere, with the places; `taken` stands for MindSpore's modules."""
     replaced = edits.replacements()
     starts = [start for start, _ in replaced]
     found: dict[str, list[ast.Name]] = {}
@@ -25,7 +28,26 @@ def left_over_names(reading: Reading, edits: Edits, dropped: Iterable[str]) -> d
         index = bisect.bisect_right(starts, start)
         if not (index > 0 and replaced[index - 1][1] >= end) and not _is_in(reading, node, edits.removed):
             found.setdefault(node.id, []).append(node)
-    return found
+    moved = _moved_names(edits, set(dropped) - found.keys() - set(taken))
+    return found | {name: [] for name in sorted(moved)}
+
+
+def _moved_names(edits: Edits, names: Iterable[str]) -> set[str]:
+    """Of the names, those that are read in what was written, as in a loop's lines that became a function; no node of the source stands there."""
+    written = edits.written()
+    wanted = {
+        name for name in names if any(name in text and re.search(rf"(?<![\w.]){name}\.", text) for text in written)
+    }
+    if not wanted:
+        return set()
+    try:
+        tree = ast.parse(edits.span(0, len(edits.source.data)))
+    except SyntaxError:
+        return set()
+    nodes = list(ast.walk(tree))
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return {node.id for node in nodes if isinstance(node, ast.Name) and node.id in wanted - bound}
 
 
 def _is_bound_otherwise(node: ast.Name, reading: Reading) -> bool:

@@ -5,7 +5,7 @@ import itertools
 import types
 
 import mindspore as ms
-from mindspore import ops
+from mindspore import nn, ops
 
 from .parts import LACKS_GRADIENTS, LEAVES_OUT_PARAMETERS, SHARES_GRADIENTS, WRAPS_OPTIMIZERS
 
@@ -266,12 +266,23 @@ COMPILED = {}
 
 
 def compiled_once(function, made_for, make):
-    """make(), compiled, kept for the function, what it reads, and whatever else it was made for."""
+    """make(), compiled, kept for the function, what it reads, and whatever else it was made for.
+
+    A graph goes on with the memory that parameters had: after set_data() or load_state_dict() it is compiled anew.
+    """
     held = tuple(held_by(function))
-    key = (*identity(function, held), made_for)
-    if key not in COMPILED:
-        COMPILED[key] = ms.jit(make()), held  # what is held keeps its id
+    key, memory = (*identity(function, held), made_for), memory_of(held)
+    if key not in COMPILED or COMPILED[key][2] != memory:
+        COMPILED[key] = ms.jit(make()), held, memory  # what is held keeps its id
     return COMPILED[key][0]
+
+
+def memory_of(held):
+    """Where the values of all parameters are."""
+    flat = [part for each in held for part in (each if isinstance(each, (list, tuple)) else [each])]
+    flat += [part for each in flat if not isinstance(each, nn.Cell) for part in getattr(each, "__dict__", {}).values()]
+    found = [each for part in flat if isinstance(part, nn.Cell) for each in part.get_parameters()]
+    return tuple(each.data_ptr() for each in (*found, *flat) if isinstance(each, ms.Parameter))
 
 
 def identity(function, held):

@@ -3,6 +3,7 @@
 from ... import Case, rule
 from ..._call import Call
 from .._lazy_lists import is_lazy
+from .._sizes import is_size
 from .._typed_tensors import TYPED
 
 NAMES = {
@@ -116,7 +117,7 @@ for _kind, _dtype in TYPED.items():
                 call.replace(f"{call.name('mindspore.ops.zeros')}(({sizes}), {name})")
             elif kinds in (["list"], ["tuple"], ["ndarray"]) and not is_lazy(call, call.node.args[0]):
                 call.replace(f"{call.name('mindspore.Tensor')}({call.of(call.node.args[0])}, {name})")
-            elif kinds == ["size"]:
+            elif len(kinds) == 1 and is_size(call, call.node.args[0]):
                 call.replace(f"{call.name('mindspore.ops.zeros')}({call.of(call.node.args[0])}, {name})")
             else:
                 call.use_like()

@@ -3,6 +3,7 @@
 from ... import Case, rule
 from ..._call import Call
 from .._lazy_lists import is_lazy
+from .._sizes import is_size
 
 
 @rule(
@@ -14,6 +15,7 @@ from .._lazy_lists import is_lazy
         Case("torch.Tensor", "ms.Tensor", runs=False, why="the class itself, as in annotations"),
         Case("torch.Tensor([[1, 2.5], [3, 4]]) * x", "ms.Tensor([[1, 2.5], [3, 4]], ms.float32) * x", shapes=((2, 2),)),
         Case("torch.Tensor(2, 3)", "ops.zeros((2, 3))", random=True),
+        Case("torch.Tensor(x.shape)", "ops.zeros(x.shape)", shapes=((2, 3),), random=True),
     ],
 )
 def tensor(call: Call) -> None:
@@ -22,6 +24,8 @@ def tensor(call: Call) -> None:
     if call.has("data") and all(kind == "int" for kind in kinds):
         sizes = ", ".join([call.text("data"), *(call.of(each) for each in call.extra)])
         call.replace(f"{call.name('mindspore.ops.zeros')}(({sizes}{',' if not call.extra else ''}))")
+    elif call.has("data") and not call.extra and is_size(call, call.given["data"]):
+        call.replace(f"{call.name('mindspore.ops.zeros')}({call.text('data')})")
     elif (
         call.has("data")
         and not call.extra

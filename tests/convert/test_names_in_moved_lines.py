@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from two_frameworks import load
 
 from mindferry import convert_source
 
@@ -39,6 +40,7 @@ LEFT = [
 def test_what_is_left_is_bound(tmp_path: Path, imports: str, left: str) -> None:
     conversion = convert_source(LOOP.format(imports=imports, left=left))
     assert any(each.severity == "error" and each.line == 13 for each in conversion.findings)
-    module = load(conversion.code, tmp_path / "ours.py")
-    with pytest.raises(NotImplementedError, match="no counterpart|no rule"):
-        module.run()
+    (tmp_path / "ours.py").write_text(conversion.code + "\n\nrun()\n")
+    # in a process of its own: what is computed after a step that failed is not to be trusted
+    run = subprocess.run([sys.executable, "ours.py"], cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert "NotImplementedError" in run.stderr and ("no counterpart" in run.stderr or "no rule" in run.stderr)

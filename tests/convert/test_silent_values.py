@@ -288,3 +288,56 @@ def run():
     return [batch]
 """,
     )
+
+
+def test_lists_of_two_types_that_arithmetic_makes_are_promoted(both: Both) -> None:
+    same(
+        both,
+        """
+def weights(snr, gamma):
+    steps = torch.arange(4) + 3
+    steps = steps.long()
+    return torch.stack([snr, gamma * torch.ones_like(steps)], dim=1).min(dim=1)[0] / snr
+
+def marked(x):
+    counts = torch.full((4,), 2, dtype=torch.int64)
+    return torch.cat((x, counts * 2 + 1)), torch.stack((x, torch.zeros_like(counts)))
+
+def run():
+    x = torch.from_numpy(X[:, 0]).abs().requires_grad_()
+    out = [weights(x, 5.0), weights(x, 1), *marked(x), torch.stack([x * 2, torch.full_like(x, 2.0)])]
+    sum((each * each).sum() for each in out).backward()
+    return [*out, x.grad]
+""",
+    )
+
+
+def test_parameters_and_buffers_are_stacked_with_plain_tensors(both: Both) -> None:
+    same(
+        both,
+        """
+class Mixed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.arange(6.0))
+        self.rows = nn.ParameterList([nn.Parameter(torch.ones(6) * i) for i in range(2)])
+        self.register_buffer("shift", torch.ones(6) * 3)
+        self.line = nn.Linear(2, 6)
+
+    def forward(self, x):
+        kept = [self.scale * 2]
+        kept.append(self.scale)
+        kept.append(x)
+        first = torch.stack([self.scale, x * 2], dim=1)
+        second = torch.stack((x, self.rows[1], self.shift), -1)
+        return torch.cat([first, second, torch.stack([self.line.bias * 0, x], 1), torch.stack(kept, 1)], 1)
+
+def run():
+    net = Mixed()
+    leaf = torch.from_numpy(X[1]).requires_grad_()
+    out = net(torch.from_numpy(X[0]))
+    loss = (out ** 2).sum() + (torch.stack([leaf, leaf * 3]) ** 2).sum()
+    loss.backward()
+    return [out, leaf.grad, net.scale.grad, net.rows[1].grad]
+""",
+    )

@@ -175,3 +175,38 @@ def test_a_generator_tells_a_library_where_it_is(tmp_path: Path) -> None:
     made = project(tmp_path / "project", {"use.py": text})
     convert_project(made, tmp_path / "out", settings=settings)
     assert run_without({"tinylib"}, tmp_path / "out", "import use; print(use.where())").strip() == "cpu"
+
+
+BESIDE_TORCH = """
+    import torch, torchvision
+    import os, torch, torchvision as tv, numpy as np
+    import torch.nn.functional as F, torchvision.models, torchvision.models.segmentation as S, torchvision.transforms as T
+
+
+    def build():
+        import json, torch, torchvision.models.tiny
+
+        return torchvision.models.tiny.Tiny(json.loads("3"))
+
+
+    try:
+        import torch, torchvision
+    except ImportError:
+        torchvision = None
+
+
+    def all_of(x):
+        shapes = [tuple(net(x).shape) for net in (torchvision.models.tiny_net(), tv.models.get_model("other_net"), S.masks(), build())]
+        return shapes, F.relu(torch.as_tensor(np.array([-1.0, 2.0]))), T.Normalize([1.0], [2.0]), os.sep
+    """
+
+
+def test_a_library_that_is_imported_in_one_statement_with_torch_comes_along(tmp_path: Path) -> None:
+    install(tmp_path / "site", "torchvision", VISION)
+    made = project(tmp_path / "project", {"use.py": BESIDE_TORCH})
+    settings = Settings(packages=("torchvision",), sites=(str(tmp_path / "site"),))
+    convert_project(made, tmp_path / "out", settings=settings)
+    said = run_without(
+        {"torchvision"}, tmp_path / "out", "import mindspore as ms, use; print(use.all_of(ms.ops.ones((2, 4)))[0])"
+    )
+    assert eval(said) == [(2, 2), (2, 7), (2, 5), (2, 3)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, MutableMapping, ValuesView
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -300,6 +301,14 @@ class Symbols:
         """Where a library's module stands from now on, if the project brings it along."""
         head, dot, rest = module.partition(".")
         return module if self.is_served(module) else self.ported.get(head, head) + dot + rest
+
+    def redirected_import(self, alias: ast.alias) -> list[str]:
+        """What stands behind `import`. `import timm.models` binds timm: the module is imported, and the name bound to where it stands now."""
+        new = self.redirected(alias.name)
+        if new == alias.name or alias.asname:
+            return [new + (f" as {alias.asname}" if alias.asname else "")]
+        head = alias.name.partition(".")[0]
+        return [*([new] if new != self.ported[head] else []), f"{self.ported[head]} as {head}"]
 
     def bases(self, qual: str) -> tuple[str, ...]:
         """The class and all its bases, nearest first, into torch's own names."""

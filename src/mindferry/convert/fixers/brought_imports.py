@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from ...read.source import Source
-from ...read.symbols import Symbols
 from ..facts import Facts
 from ..plan import Change, ReplaceNode, ReplaceSpan
 
@@ -25,7 +24,7 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield facts.record(node, "library", node.module, new)
     for each in facts.source.of(ast.Import):
         if any(symbols.redirected(alias.name) != alias.name for alias in each.names):
-            text = f"import {', '.join(part for alias in each.names for part in _parts(symbols, alias))}"
+            text = f"import {', '.join(part for alias in each.names for part in symbols.redirected_import(alias))}"
             yield ReplaceNode(each, text)
             yield facts.record(each, "library", facts.source.text(each), text)
     for argument, text in imported_by_text(facts.source).items():
@@ -43,14 +42,3 @@ def imported_by_text(source: Source) -> dict[ast.expr, str]:
         for argument in call.args
         if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
     }
-
-
-def _parts(symbols: Symbols, alias: ast.alias) -> list[str]:
-    """`import timm.models` binds timm: the module is imported, and the name bound to where it stands now."""
-    new = symbols.redirected(alias.name)
-    if new == alias.name:
-        return [alias.name + (f" as {alias.asname}" if alias.asname else "")]
-    if alias.asname:
-        return [f"{new} as {alias.asname}"]
-    head = alias.name.partition(".")[0]
-    return [*([new] if new != symbols.ported[head] else []), f"{symbols.ported[head]} as {head}"]

@@ -19,8 +19,9 @@ def origin_of(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
 
 
 def import_line(reading: Reading, node: ast.Import | ast.ImportFrom, names: list[ast.alias]) -> str:
-    """The statement with these names alone."""
+    """The statement with these names alone, from where their modules stand from now on."""
+    if isinstance(node, ast.Import):
+        return f"import {', '.join(part for alias in names for part in reading.symbols.redirected_import(alias))}"
     listed = ", ".join(alias.name + (f" as {alias.asname}" if alias.asname else "") for alias in names)
-    module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
-    module = reading.symbols.redirected(module)
-    return f"from {module} import {listed}" if module else f"import {listed}"
+    module = "." * node.level + (node.module or "")
+    return f"from {reading.symbols.redirected(module)} import {listed}"

@@ -4,7 +4,7 @@ import ast
 
 from ... import Case, rule
 from ..._call import Call
-from .._element_types import may_differ_in_type
+from .._element_types import may_differ_in_type, mixes_parameters
 from .._selections import EMPTY_SUMS, joins_open_slices, makes_empty_tensors, may_be_empty, may_hold_nothing
 from .._void_rows import VOID_ROWS, may_be_single, may_be_void
 
@@ -18,7 +18,8 @@ def _cat(call: Call) -> None:
 
 
 def _stack(call: Call) -> None:
-    if may_differ_in_type(call.reading, call.given.get("tensors")):
+    given = call.given.get("tensors")
+    if may_differ_in_type(call.reading, given) or mixes_parameters(call.reading, given):
         call.use_like()
 
 

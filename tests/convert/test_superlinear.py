@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
@@ -14,6 +15,7 @@ import pytest
 from mindferry import convert_source
 from mindferry.apis import framework
 from mindferry.convert.project import convert_project, has_training_loop
+from mindferry.convert.render.helper_use import use_of_tree
 from mindferry.convert.render.imports import HelpersImport
 from mindferry.convert.render.notebook import convert_notebook
 from mindferry.convert.settings import Settings
@@ -232,6 +234,12 @@ def _scaled_steps(count: int) -> str:
     return f"{HEAD}scaler = torch.cuda.amp.GradScaler()\n\ndef train(net, optimizer, x):\n" + step * count
 
 
+def _functions_in_turn(count: int) -> str:
+    """Each function calls the next, and the last one runs a network: none of them is plain, which is found out from the end."""
+    parts = "".join(f"def f{i}(x):\n    return f{i + 1}(x)\n\n" for i in range(count))
+    return f"{HEAD}net = nn.Linear(2, 2)\n\n{parts}def f{count}(x):\n    return net(x)\n"
+
+
 def _diamonds(count: int) -> str:
     """Classes of two bases, which have the same two bases again: the ways to the first are 2 ** count."""
     pair = "class {a}{0}({a}{1}, {b}{1}):\n    def forward(self, x):\n        return x.view(-1)\n"
@@ -295,6 +303,9 @@ def _calls(text: str) -> int:
         (_long_loss, 40),
         (_selected, 60),
         (_scaled_steps, 40),
+        (_functions_in_turn, 150),
+        (_parts("held = {}\n", "held['k#'] = torch.zeros(3)\nheld['k#'].add_(1)\n"), 60),
+        (_parts("", "x# = getattr(nn, name#)('a#')\ny# = getattr(torch, 'zeros')(2)\n"), 300),
     ],
 )
 def test_twice_the_code_is_not_four_times_the_work(make: object, count: int) -> None:
@@ -381,3 +392,13 @@ def test_a_condition_before_many_steps_is_looked_at_once() -> None:
     finally:
         sys.setprofile(None)
     assert 0 < asked <= 40
+
+
+def test_twice_the_classes_that_derive_from_helpers_are_not_four_times_the_work() -> None:
+    def use(count: int) -> int:
+        text = "".join(f"class A{i}(ms_compat.Function):\n    pass\n\ny = A{i}.apply(x)\n" for i in range(count))
+        tree = ast.parse(f"import ms_compat\n{text}")
+        return _work(lambda: use_of_tree(tree, "ms_compat"))
+
+    use(4)
+    assert use(120) < 2.4 * use(60)

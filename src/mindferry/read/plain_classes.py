@@ -26,9 +26,15 @@ def plain_definitions(reading: Reading) -> set[str]:
     for node in reading.source.tree.body:
         if isinstance(node, Definition) and (needed := _needed(reading, node)) is not None:
             found[reading.owners.get(node, node.name)] = needed
-    while gone := [name for name, needed in found.items() if needed - found.keys() - reading.symbols.plain]:
-        for name in gone:
-            del found[name]
+    plain, users = reading.symbols.plain, dict[str, list[str]]()
+    for name, needed in found.items():
+        for each in needed - plain:
+            users.setdefault(each, []).append(name)
+    gone = [name for each in users.keys() - found.keys() for name in users[each]]
+    while gone:
+        name = gone.pop()
+        if found.pop(name, None) is not None:
+            gone += users.get(name, ())
     return set(found)
 
 

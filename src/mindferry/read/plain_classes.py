@@ -53,7 +53,8 @@ def _needed(reading: Reading, node: Definition) -> set[str] | None:
             if (needed := _called(reading, each, node)) is None:
                 return None
             found |= needed
-    return None if any(map(_is_marked, inside)) else found
+    may_be_marked = any(map(reading.source.mentions, MARKS))  # of the whole file: known after the first definition
+    return None if may_be_marked and any(map(_is_marked, inside)) else found
 
 
 def _is_marked(node: ast.AST) -> bool:

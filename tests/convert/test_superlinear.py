@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
@@ -14,6 +15,7 @@ import pytest
 from mindferry import convert_source
 from mindferry.apis import framework
 from mindferry.convert.project import convert_project, has_training_loop
+from mindferry.convert.render.helper_use import use_of_tree
 from mindferry.convert.render.imports import HelpersImport
 from mindferry.convert.render.notebook import convert_notebook
 from mindferry.convert.settings import Settings
@@ -207,6 +209,37 @@ def _long_loss(count: int) -> str:
     return f"{HEAD}def train(net, optimizer, x, y):\n    optimizer.zero_grad()\n    h = net(x)\n{lines}{end}"
 
 
+def _selected(count: int) -> str:
+    """Each name is computed from the one before, and from one that a mask selects: there are many ways to that, and all are asked for."""
+    values = "".join(f"    a{i + 1} = a{i} * 2 + a0\n" for i in range(count))
+    sums = "".join(f"    b{i} = a{i}.sum()\n" for i in range(count))
+    return f"{HEAD}def f(a0, m):\n    a0 = a0[m]\n{values}{sums}"
+
+
+def _chosen_steps(count: int) -> str:
+    """Steps under conditions: behind each, the conditions before it."""
+    step = (
+        "    if k == {0}:\n        optimizer.zero_grad()\n        loss = net(x).sum()\n        loss.backward()\n"
+        "        optimizer.step()\n"
+    )
+    return f"{HEAD}def train(net, optimizer, x, k):\n" + "".join(step.format(i) for i in range(count))
+
+
+def _scaled_steps(count: int) -> str:
+    """What scales the losses is changed in every step, so that each depends on all the steps before it."""
+    step = (
+        "    with torch.cuda.amp.autocast():\n        loss = net(x).sum()\n    scaler.scale(loss).backward()\n"
+        "    scaler.step(optimizer)\n    scaler.update()\n"
+    )
+    return f"{HEAD}scaler = torch.cuda.amp.GradScaler()\n\ndef train(net, optimizer, x):\n" + step * count
+
+
+def _functions_in_turn(count: int) -> str:
+    """Each function calls the next, and the last one runs a network: none of them is plain, which is found out from the end."""
+    parts = "".join(f"def f{i}(x):\n    return f{i + 1}(x)\n\n" for i in range(count))
+    return f"{HEAD}net = nn.Linear(2, 2)\n\n{parts}def f{count}(x):\n    return net(x)\n"
+
+
 def _diamonds(count: int) -> str:
     """Classes of two bases, which have the same two bases again: the ways to the first are 2 ** count."""
     pair = "class {a}{0}({a}{1}, {b}{1}):\n    def forward(self, x):\n        return x.view(-1)\n"
@@ -268,6 +301,11 @@ def _calls(text: str) -> int:
         (_parts("def train(net, optimizer, x, y):\n", STEP), 40),
         (_parts("def train(net, x, y):\n    for i in range(3):\n", LOSS_OF_MANY), 40),
         (_long_loss, 40),
+        (_selected, 60),
+        (_scaled_steps, 40),
+        (_functions_in_turn, 150),
+        (_parts("held = {}\n", "held['k#'] = torch.zeros(3)\nheld['k#'].add_(1)\n"), 60),
+        (_parts("", "x# = getattr(nn, name#)('a#')\ny# = getattr(torch, 'zeros')(2)\n"), 300),
     ],
 )
 def test_twice_the_code_is_not_four_times_the_work(make: object, count: int) -> None:
@@ -338,3 +376,29 @@ def test_twice_the_files_are_not_four_times_the_work(tmp_path: Path) -> None:
 )
 def test_a_long_loop_of_a_script_is_read_line_by_line_for_a_training_step(text: bytes, expected: bool) -> None:
     assert has_training_loop(text) is expected
+
+
+def test_a_condition_before_many_steps_is_looked_at_once() -> None:
+    asked = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal asked
+        asked += event == "call" and frame.f_code.co_name == "_branch_that_goes_on"
+
+    text = _chosen_steps(40)
+    sys.setprofile(count)
+    try:
+        convert_source(text)
+    finally:
+        sys.setprofile(None)
+    assert 0 < asked <= 40
+
+
+def test_twice_the_classes_that_derive_from_helpers_are_not_four_times_the_work() -> None:
+    def use(count: int) -> int:
+        text = "".join(f"class A{i}(ms_compat.Function):\n    pass\n\ny = A{i}.apply(x)\n" for i in range(count))
+        tree = ast.parse(f"import ms_compat\n{text}")
+        return _work(lambda: use_of_tree(tree, "ms_compat"))
+
+    use(4)
+    assert use(120) < 2.4 * use(60)

@@ -28,9 +28,15 @@ LARGEST = 1 << 20  # bytes of a configuration: what is longer is data
 _CHOOSES = re.compile(rb"(?<![\w.])(?:getattr|__dict__|vars)(?!\w)")
 _VALUE = re.compile(r"(?<![\w.\\/-])[A-Za-z_]\w*(?![\w.]|[\"']?[ \t]*:)")  # no key, no part of a dotted name
 _EVALUATES = re.compile(rb"(?<![\w.])eval(?![\w.])")
-_IMPORTS = re.compile(
-    rb"(?<!\w)(?:import_module|__import__|pydoc|locate|hydra|jsonargparse|LightningCLI|instantiate|get_class|get_obj_from_str)(?!\w)"
+_IMPORTERS = (
+    "import_module|__import__|pydoc|locate|hydra|jsonargparse|LightningCLI|instantiate|get_class|get_obj_from_str"
 )
+_IMPORTS = re.compile(rf"(?<!\w)(?:{_IMPORTERS})(?!\w)".encode())
+_WORDS = {  # without one of these the text need not be searched
+    _CHOOSES: (b"getattr", b"__dict__", b"vars"),
+    _EVALUATES: (b"eval",),
+    _IMPORTS: tuple(_IMPORTERS.encode().split(b"|")),
+}
 _DOTTED = re.compile(r"(?<![\w.\\/@-])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?![\w/\\-]|\.\w)")
 
 
@@ -50,9 +56,9 @@ def names_in_text(layout: Layout, texts: Callable[[], Iterable[Text]], helpers: 
     """`texts` reads the code, one file after another; `helpers` tells where texts would find the helpers."""
     chooses = evaluates = imports = False
     for each in texts():
-        chooses = chooses or says(_CHOOSES, each)
-        evaluates = evaluates or says(_EVALUATES, each)
-        imports = imports or says(_IMPORTS, each)
+        chooses = chooses or _says(_CHOOSES, each)
+        evaluates = evaluates or _says(_EVALUATES, each)
+        imports = imports or _says(_IMPORTS, each)
     home = helpers() if imports else ""
     if not (chooses or evaluates):
         return NamesInText(helpers=home)
@@ -65,7 +71,13 @@ def names_in_text(layout: Layout, texts: Callable[[], Iterable[Text]], helpers: 
     return NamesInText(tuple(sorted(found)), values, home)
 
 
-def _values(configurations: Iterable[str]) -> tuple[str, ...]:
+def _says(pattern: re.Pattern[bytes], file: Text) -> bool:
+    return any(word in file[0] for word in _WORDS[pattern]) and says(pattern, file)
+
+
+def _values(configurations: list[str]) -> tuple[str, ...]:
+    if not configurations:
+        return ()
     known = {entry.api.rpartition(".")[2] for entry in table()}
     return tuple(sorted({match[0] for text in configurations for match in _VALUE.finditer(text)} & known))
 

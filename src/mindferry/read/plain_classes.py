@@ -6,10 +6,9 @@ import ast
 import builtins
 import sys
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from .source import Source
-from .walk import walk_again as walk
 
 if TYPE_CHECKING:
     from .infer import Reading
@@ -27,27 +26,42 @@ def plain_definitions(reading: Reading) -> set[str]:
     for node in reading.source.tree.body:
         if isinstance(node, Definition) and (needed := _needed(reading, node)) is not None:
             found[reading.owners.get(node, node.name)] = needed
-    while gone := [name for name, needed in found.items() if needed - found.keys() - reading.symbols.plain]:
-        for name in gone:
-            del found[name]
+    plain, users = reading.symbols.plain, dict[str, list[str]]()
+    for name, needed in found.items():
+        for each in needed - plain:
+            users.setdefault(each, []).append(name)
+    gone = [name for each in users.keys() - found.keys() for name in users[each]]
+    while gone:
+        name = gone.pop()
+        if found.pop(name, None) is not None:
+            gone += users.get(name, ())
     return set(found)
 
 
 def _needed(reading: Reading, node: Definition) -> set[str] | None:
     """What of the project has to be plain as well; None where something is called that may be a network."""
-    if any(_names(each) in MARKS for each in walk(node)) or (isinstance(node, ast.ClassDef) and node.keywords):
+    if isinstance(node, ast.ClassDef) and node.keywords:
         return None
-    bases = node.bases if isinstance(node, ast.ClassDef) else []
-    calls = [_called(reading, each, node) for each in walk(node) if isinstance(each, ast.Call)]
-    parts = [*(_base(reading, each) for each in (*bases, *node.decorator_list)), *calls]
-    return None if None in parts else set().union(*(each for each in parts if each is not None))
+    found: set[str] = set()
+    for base in (*(node.bases if isinstance(node, ast.ClassDef) else ()), *node.decorator_list):
+        if (needed := _base(reading, base)) is None:
+            return None
+        found |= needed
+    inside = reading.source.walk(node)
+    for each in inside:
+        if type(each) is ast.Call:
+            if (needed := _called(reading, each, node)) is None:
+                return None
+            found |= needed
+    may_be_marked = any(map(reading.source.mentions, MARKS))  # of the whole file: known after the first definition
+    return None if may_be_marked and any(map(_is_marked, inside)) else found
 
 
-def _names(node: ast.AST) -> str:
+def _is_marked(node: ast.AST) -> bool:
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):
-            return name
-    return ""
+            return name in MARKS
+    return False
 
 
 def _base(reading: Reading, base: ast.expr) -> set[str] | None:
@@ -117,6 +131,16 @@ def _is_of_library(reading: Reading, node: ast.expr) -> bool:
 
 
 def _named_tuples(source: Source) -> set[str]:
+    """The same for every reading of the file: the text alone tells."""
+    found = source.kept.get(__name__)
+    if found is None:
+        found = source.kept[__name__] = _made_named_tuples(source)
+    return cast("set[str]", found)
+
+
+def _made_named_tuples(source: Source) -> set[str]:
+    if not (source.mentions("namedtuple") or source.mentions("NamedTuple")):
+        return set()
     made = [
         node
         for node in source.tree.body

@@ -172,13 +172,14 @@ def is_selected(reading: Reading, node: ast.expr) -> bool:
 def _holds_selection(reading: Reading, name: ast.Name) -> bool:
     """Whether the function gives the name what a mask selects, or what is computed from that.
 
-    Told once for a name: without a selection, none of the names that were come by has one; with one, all on the way to it.
+    Told once for each name that is come by, and never looked into again.
     """
-    known = reading.selections
-    first = name.id, function_around(reading, name)
-    way: dict[Variable, Variable | None] = {first: None}  # names that were come by, and from which
-    waiting = [(first, name)]
-    while waiting and first not in known:
+    known, first = reading.selections, (name.id, function_around(reading, name))
+    if first in known:
+        return known[first]
+    readers: dict[Variable, list[Variable]] = {first: []}  # names that were come by, and whose values name them
+    waiting, reached = [(first, name)], []
+    while waiting:
         here, use = waiting.pop()
         is_reached = known.get(here, False) or _is_given_selection(reading, use.id, here[1])
         for value in assigned_values(reading, use) if here not in known else ():
@@ -186,15 +187,18 @@ def _holds_selection(reading: Reading, name: ast.Name) -> bool:
             is_reached = is_reached or is_direct
             for each in names:
                 following = each.id, function_around(reading, each)
-                if following not in way:
-                    way[following] = here
+                if following not in readers:
+                    readers[following] = []
                     waiting.append((following, each))
-        step: Variable | None = here if is_reached else None
-        while step is not None:
-            known[step] = True
-            step = way[step]
-    if first not in known:
-        known.update(dict.fromkeys(way, False))
+                readers[following].append(here)
+        if is_reached:
+            reached.append(here)
+    known.update(dict.fromkeys(readers, False))
+    while reached:
+        here = reached.pop()
+        if not known[here]:
+            known[here] = True
+            reached += readers[here]
     return known[first]
 
 

@@ -197,8 +197,9 @@ def _tested(facts: Facts, node: ast.expr) -> set[str] | None:
         ):
             tests.append(outer.test)
         if isinstance(inner, ast.stmt):
-            block = facts.block_of(inner)
-            tests += [each.test for each in block[: block.index(inner)] if isinstance(each, ast.Assert)]
+            block, place = facts.block_of(inner), facts.place_of(inner)
+            asserted = (each for each in facts.source.of(ast.Assert) if facts.block_of(each) is block)
+            tests += [each.test for each in asserted if facts.place_of(each) < place]
         if found := next((found for each in tests if (found := _allows(facts, each, text))), None):
             return found
         inner = outer

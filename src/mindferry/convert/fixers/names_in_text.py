@@ -130,7 +130,7 @@ def _filled(facts: Facts, modules: dict[str, str], pattern: str) -> tuple[dict[s
             if tail.strip(built_names.HOLE):
                 names = built_names.names_like(tail, _held(facts, home))
             elif not names:
-                names, is_whole = [name for name in _held(facts, home) if name in _mentioned(facts)], False
+                names, is_whole = [name for name in _held(facts, home) if name in facts.derived(_mentioned)], False
             found |= {f"{alias}{match[1]}.{name}": f"{home}.{name}" for name in names}
     return found, is_whole
 

@@ -125,6 +125,8 @@ def _remove_constants(facts: Facts, node: ast.BoolOp, texts: Texts) -> Iterator[
     """`not False and x.ndim == 2` is `x.ndim == 2`: what asked for torch's compiler is decided."""
     source = facts.source
     idle = "False" if isinstance(node.op, ast.Or) else "not False"
+    if not texts.is_touched(node):
+        return
     is_idle = [texts.of(each) == idle and source.text(each) != idle for each in node.values]
     for index, value in enumerate(node.values):
         if not is_idle[index]:

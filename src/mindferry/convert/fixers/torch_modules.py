@@ -190,7 +190,7 @@ def _ask(
 
 def _targets(facts: Facts, home: str, chosen: ast.expr, names: list[str] | None) -> dict[str, str]:
     """What stands for the names that it may be; where these can't be told, for those that this file mentions."""
-    options = [*_mentioned(facts), *_kinds_of_numbers(facts, home, chosen)] if names is None else names
+    options = [*facts.derived(_mentioned), *_kinds_of_numbers(facts, home, chosen)] if names is None else names
     return {name: target for name in options if (target := _target(facts, f"{home}.{name}"))}
 
 
@@ -222,8 +222,12 @@ def _kinds_of_numbers(facts: Facts, home: str, chosen: ast.expr) -> list[str]:
 
 def _in_order(facts: Facts, found: set[str]) -> list[str]:
     """As the file mentions them."""
-    mentioned = {name: index for index, name in enumerate(_mentioned(facts))}
+    mentioned = facts.derived(_places_of_mentioned)
     return sorted(found, key=lambda each: (mentioned.get(each, len(mentioned)), each))
+
+
+def _places_of_mentioned(facts: Facts) -> dict[str, int]:
+    return {name: index for index, name in enumerate(facts.derived(_mentioned))}
 
 
 def _mentioned(facts: Facts) -> list[str]:

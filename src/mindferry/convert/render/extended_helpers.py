@@ -18,11 +18,14 @@ def bases_in(
 
     A class without an __init__ of its own is made with the helper's arguments, by whoever knows its name; others have none here.
     """
+    named: Taken | None = None
     for node in nodes[ast.ClassDef]:
         match node:
             case ast.ClassDef(bases=[ast.Attribute() as base], keywords=[]) if base in helpers:
                 start = [each for each in node.body if _is_named(each, "__init__", "__new__", "__init_subclass__")]
-                calls = _own_calls(node) if start else _calls_of_class(tree, nodes, node)
+                if not start and named is None:
+                    named = _taken_names(tree, nodes)
+                calls = _own_calls(node) if start else _calls_of_class(named or {}, node)
                 if calls is not None:
                     yield ("" if start else node.name), base, calls
 
@@ -48,9 +51,21 @@ def _is_of_super(node: ast.expr, name: str) -> bool:
     return False
 
 
-def _calls_of_class(tree: ast.Module, nodes: Nodes, owner: ast.ClassDef) -> list[ast.Call] | None:
-    """Calls in this file of a class that is no more than called and asked for members; None where it is more."""
-    named = {node for node in walk(tree) if isinstance(node, ast.Name) and node.id == owner.name}
-    calls = [node for node in nodes[ast.Call] if node.func in named]
+Taken = dict[str, list[ast.Call | None]]
+
+
+def _taken_names(tree: ast.Module, nodes: Nodes) -> Taken:
+    """By name, its calls; None for what is neither called nor asked for a member."""
+    called = {node.func: node for node in nodes[ast.Call]}
     members = {node.value for node in nodes[ast.Attribute] if not node.attr.startswith("__")}
-    return calls if not named - {each.func for each in calls} - members else None
+    found: Taken = {}
+    for node in walk(tree):
+        if isinstance(node, ast.Name) and node not in members:
+            found.setdefault(node.id, []).append(called.get(node))
+    return found
+
+
+def _calls_of_class(named: Taken, owner: ast.ClassDef) -> list[ast.Call] | None:
+    """Calls in this file of a class that is no more than called and asked for members; None where it is more."""
+    calls = named.get(owner.name, [])
+    return None if None in calls else [each for each in calls if each is not None]

@@ -49,5 +49,10 @@ def still_used(homes: Mapping[str, str], text: str) -> dict[str, str]:
     return {
         home: name
         for home, name in homes.items()
-        if not home.startswith("mindspore") or re.search(rf"(?<![\w.]){re.escape(name)}\b", text)
+        if not home.startswith("mindspore") or re.search(_alone(re.escape(name)), text)
     }
+
+
+def _alone(name: str) -> str:
+    """The name first and what must not stand before it behind: a pattern that begins with a text is found several times as fast."""
+    return rf"{name}(?<![\w.]{name})\b"

@@ -28,8 +28,7 @@ def is_shared(facts: Facts, place: ast.expr) -> bool:
             given = isinstance(holder, ast.Name) and facts.derived(Names).binding(holder).how == "argument"
             if given or any(_holds_named(facts, value) for value in _put_in(facts, holder)):
                 return True
-            uses = [use for use in _uses(facts, holder) if use is not holder and _is_before(facts, use, holder)]
-            return any(_is_filled_with_named(facts, use) or _is_kept(facts, use, True) for use in uses)
+            return any(use is not holder and _is_before(facts, use, holder) for use in _handed_on(facts, holder))
         case ast.Subscript(value=ast.Subscript() as inner):
             return not _has_effects(place.slice) and is_shared(facts, inner)
     return False
@@ -63,6 +62,23 @@ def _uses(facts: Facts, place: ast.Name | ast.Attribute) -> Iterator[ast.expr]:
         yield from names.loads(names.scope(place), place.id)
     else:
         yield from (each for each in facts.source.members.get(place.attr, ()) if isinstance(each.ctx, ast.Load))
+
+
+def _handed_on(facts: Facts, holder: ast.Name | ast.Attribute) -> list[ast.expr]:
+    """Where a container is given tensors with names of their own, or gives one to someone else."""
+    known = facts.derived(_HandedOn).known
+    key = (facts.derived(Names).scope(holder), holder.id) if isinstance(holder, ast.Name) else (None, holder.attr)
+    if key not in known:
+        uses = _uses(facts, holder)
+        known[key] = [use for use in uses if _is_filled_with_named(facts, use) or _is_kept(facts, use, True)]
+    return known[key]
+
+
+class _HandedOn:
+    """Told once for each name of a scope, and for each attribute."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.known: dict[tuple[ast.AST | None, str], list[ast.expr]] = {}
 
 
 def _put_in(facts: Facts, place: ast.Name | ast.Attribute) -> Iterator[ast.expr]:

@@ -27,15 +27,30 @@ def differentiable(facts: Facts, chosen: list[ast.stmt]) -> list[ast.stmt]:
     carrying: set[str] = set()
     result = []
     for statement in chosen:
-        is_start = make_leaf_parameters.makes_leaf(facts, statement) or hold_leaf_parameters.makes(facts, statement)
-        if is_start or makes_object(facts, statement):
+        is_start, is_source = _beginnings(facts, statement)
+        if is_start:
             carrying -= flow.writes(statement)
-        elif carries(facts, statement) or flow.reads(statement, with_gradient=True) & carrying:
+        elif is_source or flow.reads(statement, with_gradient=True) & carrying:
             result.append(statement)
             carrying |= flow.writes(statement) | facts.derived(changed_by_callees).get(statement, set())
         elif not isinstance(statement, ast.AugAssign):
             carrying -= flow.writes(statement)
     return result
+
+
+def _beginnings(facts: Facts, statement: ast.stmt) -> tuple[bool, bool]:
+    """Whether it makes a leaf or an object, and else, whether a gradient starts in it: many steps may ask of the same statement."""
+    known = facts.derived(_Beginnings).known
+    if statement not in known:
+        is_leaf = make_leaf_parameters.makes_leaf(facts, statement) or hold_leaf_parameters.makes(facts, statement)
+        is_start = is_leaf or makes_object(facts, statement)
+        known[statement] = is_start, not is_start and carries(facts, statement)
+    return known[statement]
+
+
+class _Beginnings:
+    def __init__(self, facts: Facts) -> None:
+        self.known: dict[ast.stmt, tuple[bool, bool]] = {}
 
 
 def makes_object(facts: Facts, statement: ast.stmt) -> bool:

@@ -273,7 +273,7 @@ def _read(facts: Facts, called: Called) -> Backward:
         result.handed, result.is_kept_later = loss, True
     if given.get("gradient") is not None or facts.is_use(Use.BACKWARD_FUNCTION, called.call.func):
         result.directions[loss] = given.get("gradient") or ast.Constant(None)
-    chosen = flow.slice_of(facts, ways_out.segments(before), loss, facts.derived(sources.changed_by_callees))
+    chosen = flow.slice_of(facts, ways_out.segments(facts, before), loss, facts.derived(sources.changed_by_callees))
     lifted = sources.differentiable(facts, chosen)
     lifted = sources.with_their_start(facts, lifted, chosen) if lifted else lifted
     if not lifted and not sources.carries(facts, loss):

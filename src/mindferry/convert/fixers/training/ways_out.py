@@ -12,20 +12,37 @@ from .scope_parts import simple_parts
 Segment = tuple[list[ast.stmt], int, int]  # the statements of a block from one place up to another
 
 
-def segments(before: Iterable[flow.Beginning]) -> Iterator[Segment]:
+def segments(facts: Facts, before: Iterable[flow.Beginning]) -> Iterator[Segment]:
     """The beginnings cut at such conditions, in the order in which they run: the branch that goes on stands for the whole."""
+    known = facts.derived(_Branches)
     for block, end in before:
-        yield from _cut(block, end)
+        yield from _cut(block, end, known)
 
 
-def _cut(block: list[ast.stmt], end: int) -> Iterator[Segment]:
+class _Branches:
+    """The branches of a block of which one leaves, and the other side of each; told once a block."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._found: dict[int, list[tuple[int, list[ast.stmt]]]] = {}
+
+    def of(self, block: list[ast.stmt]) -> list[tuple[int, list[ast.stmt]]]:
+        if id(block) not in self._found:  # the tree keeps the block
+            self._found[id(block)] = [
+                (place, stays)
+                for place, statement in enumerate(block)
+                if isinstance(statement, ast.If) and (stays := _branch_that_goes_on(statement)) is not None
+            ]
+        return self._found[id(block)]
+
+
+def _cut(block: list[ast.stmt], end: int, known: _Branches) -> Iterator[Segment]:
     start = 0
-    for place in range(end):
-        statement = block[place]
-        if isinstance(statement, ast.If) and (stays := _branch_that_goes_on(statement)) is not None:
-            yield block, start, place
-            yield from _cut(stays, len(stays))
-            start = place + 1
+    for place, stays in known.of(block):
+        if place >= end:
+            break
+        yield block, start, place
+        yield from _cut(stays, len(stays), known)
+        start = place + 1
     yield block, start, end
 
 

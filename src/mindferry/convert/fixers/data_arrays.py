@@ -258,9 +258,22 @@ def _mark(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
         yield InsertBefore(root, lambda texts: f"{texts.name(mark)}(")
         yield InsertAfter(root, ")")
         return
+    yield _decorated(facts, root, mark)
+    for each in root.body if isinstance(root, ast.ClassDef) and not is_collate else ():
+        if isinstance(each, ast.FunctionDef) and _is_own_collate(facts, each) and not _takes_arrays(facts, [each]):
+            yield _decorated(facts, each, "compat.with_tensors")
+
+
+def _decorated(facts: Facts, root: ast.AST, mark: str) -> Change:
     source, start = facts.source, facts.source.start(root)
     indent = source.data[source.line_start(start) : start].decode("utf-8")
-    yield InsertBefore(root, lambda texts: f"@{texts.name(mark)}\n{indent}")
+    return InsertBefore(root, lambda texts: f"@{texts.name(mark)}\n{indent}")
+
+
+def _is_own_collate(facts: Facts, method: ast.FunctionDef) -> bool:
+    """`DataLoader(ds, collate_fn=Pairs.make_batch)`: a dataset's method that makes its batches."""
+    given = {each.attr for each in facts.derived(_collate_values) if isinstance(each, ast.Attribute)}
+    return looks_like_collate(method.name) or method.name in given | facts.reading.symbols.collates
 
 
 def _takes_arrays(facts: Facts, zone: list[ast.AST]) -> bool:

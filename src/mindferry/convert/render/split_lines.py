@@ -1,4 +1,4 @@
-"""Training code with several statements on a line is written one statement a line first: what is lifted moves by whole lines."""
+"""Training code with several statements on a line, or a backward() behind a colon, goes one statement a line first: lifting moves whole lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 def apart(source: Source, is_notebook: bool) -> tuple[Source, list[int]]:
     """(the source so written, the line that each of its lines came from); a notebook's `plot();` keeps what silences it."""
-    if b";" not in source.data or not (source.mentions("backward") or source.mentions("autograd")):
+    if not (source.mentions("backward") or source.mentions("autograd")):
         return source, []
     cuts = sorted(cut for block in _blocks(source) for cut in _cuts(source, block) if cut[2] or not is_notebook)
     if not cuts:
@@ -76,10 +76,17 @@ def _cuts(source: Source, block: list[ast.stmt]) -> list[tuple[int, int, bytes]]
             if has_more and following
             else (semicolon, semicolon + 1, b"")
         )
-    if is_inline and any(text for _, _, text in cuts):
+    if is_inline and (any(text for _, _, text in cuts) or any(map(_takes_gradients, block))):
         colon = source.data.rindex(b":", 0, source.start(first))
         cuts.append((colon + 1, source.start(first), line_break))
     return cuts
+
+
+def _takes_gradients(statement: ast.stmt) -> bool:
+    """`loss.backward()`: where it is lifted, its block needs a line to keep."""
+    return isinstance(statement, ast.Expr) and any(
+        isinstance(each, ast.Attribute) and each.attr in ("backward", "manual_backward") for each in ast.walk(statement)
+    )
 
 
 def _deeper(source: Source, statement: ast.stmt) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from ....read.guesses import looks_like_class
 from ...facts import Facts
@@ -67,6 +68,64 @@ def is_used_as_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
     if (scope, name) not in known:
         known[scope, name] = any(_is_object_use(facts, use) for use in facts.source.named_within(name, scope))
     return known[scope, name]
+
+
+def makes_object(facts: Facts, statement: ast.stmt) -> bool:
+    """`model = build(3)`, `net, opt = setup()`, `net = state["net"]`: what is then called, or asked for its parameters, is no tensor."""
+    known = facts.derived(_statements_that_make)
+    if statement not in known:
+        known[statement] = _makes_object(facts, statement)
+    return known[statement]
+
+
+def _statements_that_make(facts: Facts) -> dict[ast.stmt, bool]:
+    """What was found out: each backward() of a function asks."""
+    return {}
+
+
+def _makes_object(facts: Facts, statement: ast.stmt) -> bool:
+    made = _made(statement)
+    return any(
+        facts.reading.symbols.is_module(
+            (kind := facts.reading.type(value)).qual
+        )  # `Net().cuda()`, or another name of one
+        or (not kind.is_tensor and _is_object_name(facts, statement, target, value, len(made)))
+        for target, value in made
+    )
+
+
+def _made(statement: ast.stmt) -> list[tuple[ast.Name, ast.expr]]:
+    """The names that a statement binds, each with what it is taken from."""
+    match statement:
+        case ast.Assign(targets=[target], value=value):
+            return list(_bound_by(target, value))
+    return []
+
+
+def _bound_by(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
+    match target, value:
+        case ast.Name(), _:
+            yield target, value
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values):  # `net, losses = build(), []`
+            for each, one in zip(targets, values, strict=False):
+                yield from _bound_by(each, one)
+        case ast.Tuple(elts=targets), ast.Call() | ast.Subscript():
+            yield from ((each, value) for each in targets if isinstance(each, ast.Name))
+
+
+def _is_object_name(facts: Facts, statement: ast.stmt, target: ast.Name, value: ast.expr, count: int) -> bool:
+    if isinstance(value, ast.Call) and count == 1:
+        return is_used_as_object(facts, statement, target.id)
+    return isinstance(value, ast.Call | ast.Subscript) and is_next_used_as_object(facts, target)
+
+
+def is_next_used_as_object(facts: Facts, target: ast.Name) -> bool:
+    """Likewise, by what reads this very value in the text: the same name may stand for a tensor elsewhere in the function."""
+    start = facts.source.start
+    named = sorted(facts.source.named_within(target.id, _scope_of(facts, target)), key=start)
+    behind = [each for each in named if start(each) > start(target)]
+    end = next((start(each) for each in behind if isinstance(each.ctx, ast.Store)), None)
+    return any(_is_object_use(facts, each) for each in behind if end is None or start(each) < end)
 
 
 def _known_objects(facts: Facts) -> dict[tuple[ast.AST, str], bool]:

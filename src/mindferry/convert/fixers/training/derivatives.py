@@ -14,7 +14,7 @@ from ...facts import Facts
 from ...free_names import FreeNames
 from ...plan import Change, Edit, InsertBefore, RemoveStatement, ReplaceNode, claim, claim_all
 from ...refused import Refused
-from . import flow, sources
+from . import asked_parameters, flow, sources
 from .draft import Draft
 from .write import indentation
 
@@ -190,7 +190,8 @@ def _is_ones(facts: Facts, weights: ast.expr, outputs: ast.expr) -> bool:
 
 def _between(facts: Facts, before: list[flow.Beginning], each: Derivative) -> list[ast.stmt]:
     """The statements that lead from the inputs, as they are last set, to the output."""
-    chosen = flow.slice_for(facts, before, each.outputs, facts.derived(sources.changed_by_callees))
+    changed = facts.derived(sources.changed_by_callees)
+    chosen = flow.slice_for(facts, before, each.outputs, changed, asked_parameters.makes_object)
     if each.parameters is not None:
         lifted = sources.differentiable(facts, chosen)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 import heapq
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ....read.walk import children_of, kept_by_node
 from ....read.walk import walk_again as walk
@@ -195,16 +195,26 @@ def upwards(before: list[Beginning]) -> Iterator[ast.stmt]:
 
 
 def slice_for(
-    facts: Facts, before: list[Beginning], loss: ast.expr, changed: Mapping[ast.stmt, set[str]]
+    facts: Facts,
+    before: list[Beginning],
+    loss: ast.expr,
+    changed: Mapping[ast.stmt, set[str]],
+    makes_object: Callable[[Facts, ast.stmt], bool] = lambda *_: False,
 ) -> list[ast.stmt]:
     """Of whole beginnings."""
-    return slice_of(facts, [(block, 0, end) for block, end in before], loss, changed)
+    return slice_of(facts, [(block, 0, end) for block, end in before], loss, changed, makes_object)
 
 
 def slice_of(
-    facts: Facts, parts: Iterable[tuple[list[ast.stmt], int, int]], loss: ast.expr, changed: Mapping[ast.stmt, set[str]]
+    facts: Facts,
+    parts: Iterable[tuple[list[ast.stmt], int, int]],
+    loss: ast.expr,
+    changed: Mapping[ast.stmt, set[str]],
+    makes_object: Callable[[Facts, ast.stmt], bool] = lambda *_: False,
 ) -> list[ast.stmt]:
     """The statements, in order, through which a gradient could reach the loss; `changed`: what functions change in place.
+
+    What a network is made of, or taken from, is no part of the computation.
 
     From the loss upwards, from one statement that sets something needed to the next: the others are not looked at.
     """
@@ -220,7 +230,7 @@ def slice_of(
             if place < end and following & needed and not _is_call_of(statement, UPDATES):
                 chosen.append(statement)
                 needed -= _replaces(facts, statement)
-                taken = reads(statement, with_gradient=True)
+                taken = frozenset[str]() if makes_object(facts, statement) else reads(statement, with_gradient=True)
                 needed |= taken
                 following = following | taken
             if place < end:
@@ -267,12 +277,16 @@ def _replaces(facts: Facts, statement: ast.AST) -> set[str]:
         return {key(statement.target)} if statement.value is not None else set()
     if not isinstance(statement, ast.Assign):
         return set()
-    targets = [
-        each
-        for target in statement.targets
-        for each in (target.elts if isinstance(target, ast.Tuple | ast.List) else [target])
-    ]
-    return {key(target) for target in targets} - {""}
+    return {key(each) for target in statement.targets for each in _unpacked(target)} - {""}
+
+
+def _unpacked(target: ast.expr) -> Iterator[ast.expr]:
+    """`h`, `k` and `n` of `(h, k), n`."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for each in target.elts:
+            yield from _unpacked(each)
+    else:
+        yield target
 
 
 def surely_written(statements: Iterable[ast.stmt]) -> set[str]:

@@ -53,9 +53,12 @@ def _place(facts: Facts, each: Backward) -> None:
     places = {s: at for s in each.lifted if (at := ways_out.place_in(facts, s, block)) >= 0}
     inner, rest = list(places), ways_out.Rest(each.lifted)
     first, last = places[inner[0]], _end_of_graph(facts, each, block)
+    stepped = facts.derived(_stepped).get(each.scope, set())
+    last = max(last, _end_of_optimizers(block, stepped, first, ways_out.place_in(facts, each.statement, block)))
     own = set().union(*(flow.writes(statement) for statement in each.lifted))
     needed = set().union(*(flow.reads(part) for part in (*inner, *each.losses))) - own
     needed |= set(flow.read_before_written(facts, inner))  # `h = init()` before a loop of `h = net(h)`
+    needed |= stepped - own  # their parameters are what the gradients are taken of
     between = [
         (index, block[index])
         for index in range(first, last)
@@ -71,7 +74,8 @@ def _place(facts: Facts, each: Backward) -> None:
         raise Refused(f"line {block[end].lineno} sets what its loss needs after parameters have been updated")
     readers = [index for index, statement in between if rest.reads(statement) & own and index <= end]
     sees_old_value = any(rest.writes(block[at]) & flow.reads(s) for at in late for s in inner if places[s] < at)
-    if (readers or sees_old_value) and not any(obstacle(facts, statement) for _, statement in between):
+    stay = any(obstacle(facts, s) or flow.writes(s) & stepped for _, s in between)  # an optimizer is made but once
+    if (readers or sees_old_value) and not stay:
         moved, start = _past_leaves(facts, block, inner, first, last)
         together = [*moved, *(one for one in block[start:last] if not _only_clears(facts, one))]
         together += [statement for statement in inner if statement not in together]
@@ -89,6 +93,11 @@ def _place(facts: Facts, each: Backward) -> None:
         raise Refused(f"the branches from line {twice[0].lineno} on are needed by it and by other statements")
     is_inside = each.place is each.statement and facts.block_of(each.statement) is not block
     _keep_outer(facts, each, [statement for statement in each.lifted if is_inside or statement not in inner])
+
+
+def _end_of_optimizers(block: list[ast.stmt], stepped: set[str], first: int, end: int) -> int:
+    """`loss = …; opt = Adam(net.parameters()); loss.backward(); opt.step()`: behind the last line that makes one."""
+    return max((at + 1 for at in range(first, end) if flow.writes(block[at]) & stepped), default=first)
 
 
 def _past_leaves(

@@ -13,7 +13,13 @@ from ....read.walk import walk_again as walk
 from ...facts import Facts
 from .. import hold_leaf_parameters, make_leaf_parameters
 from . import flow
-from .asked_parameters import gives_parameters, is_network, is_object, is_used_as_object, makes_instance
+from .asked_parameters import (
+    gives_parameters,
+    is_network,
+    is_object,
+    makes_instance,
+    makes_object,
+)
 from .plain_callables import makes_no_gradient
 
 MAKERS = frozenset(
@@ -51,24 +57,6 @@ def _beginnings(facts: Facts, statement: ast.stmt) -> tuple[bool, bool]:
 class _Beginnings:
     def __init__(self, facts: Facts) -> None:
         self.known: dict[ast.stmt, tuple[bool, bool]] = {}
-
-
-def makes_object(facts: Facts, statement: ast.stmt) -> bool:
-    """`model = build(3)`, `opt = make(model)`: what is made is called, or asked for its parameters, so it is no tensor."""
-    match statement:
-        case ast.Assign(targets=[ast.Name() as target], value=value):
-            made = [(target, value)]
-        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):  # `net, losses = build(), []`
-            made = [pair for pair in zip(targets, values, strict=False) if isinstance(pair[0], ast.Name)]  # type: ignore[misc]
-        case _:
-            return False
-    return any(
-        facts.reading.symbols.is_module(
-            (kind := facts.reading.type(value)).qual
-        )  # `Net().cuda()`, or another name of one
-        or (isinstance(value, ast.Call) and not kind.is_tensor and is_used_as_object(facts, statement, target.id))
-        for target, value in made
-    )
 
 
 def with_their_start(facts: Facts, lifted: list[ast.stmt], chosen: list[ast.stmt]) -> list[ast.stmt]:

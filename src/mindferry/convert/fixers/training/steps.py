@@ -15,7 +15,16 @@ from ...facts import Facts
 from ...plan import Change, claim_all
 from ...refused import Refused
 from .. import detach_no_grad_results
-from . import flow, graph_across_iterations, graph_from_caller, handed_losses, record_steps, sources, ways_out
+from . import (
+    asked_parameters,
+    flow,
+    graph_across_iterations,
+    graph_from_caller,
+    handed_losses,
+    record_steps,
+    sources,
+    ways_out,
+)
 
 RECORD = (
     "; or convert with --record-graphs, and the step runs as it stands, by functions that MindSpore doesn't document"
@@ -273,7 +282,8 @@ def _read(facts: Facts, called: Called) -> Backward:
         result.handed, result.is_kept_later = loss, True
     if given.get("gradient") is not None or facts.is_use(Use.BACKWARD_FUNCTION, called.call.func):
         result.directions[loss] = given.get("gradient") or ast.Constant(None)
-    chosen = flow.slice_of(facts, ways_out.segments(facts, before), loss, facts.derived(sources.changed_by_callees))
+    changed = facts.derived(sources.changed_by_callees)
+    chosen = flow.slice_of(facts, ways_out.segments(facts, before), loss, changed, asked_parameters.makes_object)
     lifted = sources.differentiable(facts, chosen)
     lifted = sources.with_their_start(facts, lifted, chosen) if lifted else lifted
     if not lifted and not sources.carries(facts, loss):

@@ -19,8 +19,9 @@ from .later_attacks import LATER_ATTACKS
 from .loop_attacks import LOOP_ATTACKS, TRAINER_ATTACKS
 from .ninth_loops import NINTH_LOOPS
 from .separate import Separate
+from .tenth_loops import TENTH_LOOPS
 
-PROJECTS = (*COMMAND_ATTACKS, *LOOP_ATTACKS, *TRAINER_ATTACKS, *LATER_ATTACKS, *NINTH_LOOPS)
+PROJECTS = (*COMMAND_ATTACKS, *LOOP_ATTACKS, *TRAINER_ATTACKS, *LATER_ATTACKS, *NINTH_LOOPS, *TENTH_LOOPS)
 
 
 def run(kept: Kept, part: int, of: int) -> None:

@@ -36,6 +36,7 @@ if __package__:
     from .separate import Case, Separate
     from .seventh_attacks import SEVENTH
     from .sixth_attacks import SIXTH
+    from .tenth_attacks import TENTH
     from .twins import BERT, GAN, LSTM, RESNET, UNET, VIT, Twin, compare_twin
 else:  # run as a script
     import second_faults
@@ -57,6 +58,7 @@ else:  # run as a script
     from separate import Case, Separate
     from seventh_attacks import SEVENTH
     from sixth_attacks import SIXTH
+    from tenth_attacks import TENTH
     from twins import BERT, GAN, LSTM, RESNET, UNET, VIT, Twin, compare_twin
 
 NETWORK = "the network"
@@ -192,6 +194,7 @@ ATTACKS = (
     *SEVENTH,
     *EIGHTH,
     *NINTH,
+    *TENTH,
 )
 LISTED = "same as far as compared, but for a setting of "  # which is not counted as found
 PARTS = (*SETS, "attacks", "right")

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from .ninth_networks import HEAD, NETWORKS
+from .tenth_networks import TENTH_NETWORKS
 from .twins import load_module
 
 NET = "the network"
+TEXTS = {**NETWORKS, **TENTH_NETWORKS}
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ def converted(network: str) -> Path:
 
     folder = Path(tempfile.mkdtemp(prefix="ninth-"))
     (folder / "torch").mkdir()
-    (folder / "torch" / "net.py").write_text(HEAD + NETWORKS[network][0])
+    (folder / "torch" / "net.py").write_text(HEAD + TEXTS[network][0])
     convert_project(folder / "torch", folder / "mindspore")
     return folder
 
@@ -191,7 +193,7 @@ def compared(network: str, text: str | None = None, seed: int = 0) -> Any:
             torch.manual_seed(seed)
             module, cell = (load_module(Path(place) / side / "net.py").Net() for side in ("torch", "mindspore"))
             shake(module, seed)
-            return compare(module, cell, NETWORKS[network][1], seed=seed, rebuild=type(module))
+            return compare(module, cell, TEXTS[network][1], seed=seed, rebuild=type(module))
         finally:
             sys.path.remove(str(Path(place) / "mindspore"))
 

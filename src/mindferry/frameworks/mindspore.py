@@ -45,6 +45,7 @@ from .mindspore_weights import (
     other_draws,
     other_order,
     other_starts,
+    other_types,
 )
 from .named_in_code import MODE, names_any
 from .requests import (
@@ -228,6 +229,7 @@ def against(
         *kept_in_modules(found.reach),
         *beside_forward(cell, golden, found.reach, initial),
         *other_order(cell, golden, names),
+        *other_types(cell, golden, names),
         *other_checkpoint(cell, golden, names),
     ]
     classes = {path: type(each).__name__ for path, each in cell.cells_and_names()}

@@ -10,7 +10,7 @@ from ..verify.compare import Measurement, distance
 from ..verify.golden import Golden
 from ..verify.nested_inputs import call
 from ..verify.nesting import leaves
-from ..verify.update import LEAST, SIZE, STEPS, STRIDE, phase
+from ..verify.update import LEAST, STEPS, STRIDE, phase, size_at
 from .mindspore_dropout import without_dropout
 from .mindspore_keras import KerasNetwork
 from .mindspore_tensors import as_numpy, is_tensor, make_inputs
@@ -37,15 +37,25 @@ def step(cell: Cell, golden: Golden, optimizer: Callable[[Cell], Cell], names: d
     second = {name for group in golden.tied for name in group[1:]}  # torch has the gradient under the first name
     sources = {target: name for name, target in names.items() if name not in second}
     before = {p.name: as_numpy(p).copy() for p in cell.get_parameters()}
-    for turn in range(STEPS):
+    has_later = bool(golden.later_updates) and not any(moving_rates(made))
+    for turn in range(STEPS + (golden.later_turns if has_later else 0)):
+        if turn == STEPS:
+            yield from _updates(cell, golden, golden.updates, sources, before)
         gradients = []
         for parameter in made.parameters:
             wave = np.sin(np.arange(parameter.size) * STRIDE + phase(sources.get(parameter.name, ""), turn))
-            gradient = (SIZE * (wave + LEAST * np.sign(wave))).astype(np.float32).reshape(parameter.shape)
+            gradient = (size_at(turn) * (wave + LEAST * np.sign(wave))).astype(np.float32).reshape(parameter.shape)
             gradients.append(ms.Tensor(gradient).astype(parameter.dtype))
         made(tuple(gradients))
+    yield from _updates(cell, golden, golden.later_updates if has_later else golden.updates, sources, before)
+
+
+def _updates(
+    cell: Cell, golden: Golden, keys: dict[str, str], sources: dict[str, str], before: dict[str, Any]
+) -> Iterator[Measurement]:
+    """How far each parameter went."""
     for parameter in cell.get_parameters():
-        key = golden.updates.get(sources.get(parameter.name, ""))
+        key = keys.get(sources.get(parameter.name, ""))
         if key is not None:
             update = as_numpy(parameter) - before[parameter.name]
             found = distance(update, golden.array(key), is_parameter=True)

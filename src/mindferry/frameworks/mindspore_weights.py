@@ -250,3 +250,17 @@ def torn_ties(names: dict[str, str], golden: Golden) -> Iterator[tuple[str, str]
         targets = dict.fromkeys(names[name] for name in group if name in names)
         if len(targets) > 1:
             yield group[0], f"is one parameter with {', '.join(group[1:])} in torch, {len(targets)} in MindSpore"
+
+
+def other_types(cell: Cell, golden: Golden, names: dict[str, str]) -> Iterator[Shortfall]:
+    """Parameters and buffers of which one side keeps fewer digits: what is compared fits both, what training makes of them may not."""
+    if golden.types is None:
+        return
+    held = cell.parameters_dict()
+    for name, target in names.items():
+        ours = str(held[target].dtype).lower() if target in held else ""
+        theirs = golden.types.get(name, "float32")
+        if "float" in ours and ours != theirs and name in golden.weights:
+            yield Shortfall(
+                "parameter", name, "not comparable", f"it is kept in {theirs} in torch, in {ours} in MindSpore"
+            )

@@ -26,6 +26,7 @@ SURROUNDINGS = {  # what code may ask for beside its inputs, and the names by wh
     "the settings of the process": frozenset(
         "seterr simplefilter filterwarnings set_context setrecursionlimit set_default_dtype set_num_threads".split()
     ),
+    "what is no number": frozenset({"isnan", "isinf", "isfinite", "nan_to_num"}),
     "the machine": frozenset({"cpu_count", "getpid", "gethostname", "platform", "uname", "getuid", "getlogin"}),
 }
 MADE_BEFORE = "what earlier constructions left"

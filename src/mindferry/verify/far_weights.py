@@ -10,6 +10,7 @@ from ..frameworks.named_in_code import chooses, handles_gaps, ignored, is_torchs
 from .other_kinds import other_kinds
 from .other_sizes import Inputs
 from .scale import has_fraction
+from .trained_inputs import trained_inputs
 from .tried_methods import tried_methods
 from .unasked_inputs import unasked
 from .variants import WEIGHTS, between_whole, variants, with_gaps, with_ties, without_labels
@@ -36,12 +37,12 @@ def all_variants(
     is_light = 0 < sum(parameter.numel() for parameter in model.parameters()) <= LIGHT
     if not groups or not is_light:
         return [group for group in groups if group]
-    groups += [*unasked(model, inputs), *(between_whole(inputs) if rounds(model) else [])]
+    groups += [*unasked(model, inputs), *between_whole(inputs, rounds(model))]
     groups += with_ties(inputs) if chooses(model) else []
     groups += [[(f"{WEIGHTS} {times:g}", inputs) for times in group] for group in TIMES]
     groups += [[(f"{WEIGHTS} 1{COUNTS}", inputs)]] if _counts(model) else []
     groups += tried_methods(model, inputs, methods or {})
-    groups += other_kinds(model, inputs, bool(chooses(model)))
+    groups += [*trained_inputs(model, inputs), *other_kinds(model, inputs)]
     return [group for group in groups if group]
 
 

@@ -195,6 +195,11 @@ class Golden:
     methods: dict[str, list[str]] = field(default_factory=dict)  # class -> methods that nothing has called
     ran: frozenset[str] = frozenset()  # functions that ran, by their full names
     is_watched: bool = False  # of other inputs: lines that ran were noted
+    types: dict[str, str] | None = (
+        None  # parameters and buffers of numbers that are not float32 in torch; older files do not tell
+    )
+    later_updates: dict[str, str] = field(default_factory=dict)  # torch name -> key of what many more steps add to it
+    later_turns: int = 0  # how many
     moving: frozenset[int] = frozenset()  # outputs that were another number in other runs, on both sides
 
     @property
@@ -332,6 +337,9 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         facts.get("methods", {}),
         frozenset(facts.get("ran", ())),
         facts.get("is_watched", False),
+        facts.get("types"),
+        facts.get("later_step", {}),
+        facts.get("later_turns", 0),
     )
 
 

@@ -42,7 +42,7 @@ from .surroundings import Starts, computed_buffers, starts_of
 from .tried_methods import Settled, calling, place_of
 from .turned_settings import described, gap_of_turned, turned
 from .unasked_inputs import gap_of
-from .variants import floor_on, is_gradient, is_typed
+from .variants import floor_on, is_gradient, is_typed, mode_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +116,11 @@ class _Pair:
 
     def _tried(self, path: Path, said: str, inputs: list[tuple[str, Any]], options: dict[str, Any]) -> Result | None:
         try:
-            record(self.module, inputs, path, modes=["eval"], seed=self.seed, **options)
+            record(self.module, inputs, path, modes=[mode_of(said)], seed=self.seed, **options)
         except Exception:  # whatever the user's code raises on a size that it was not made for
             return None
         golden = open_golden(path)
-        measured = against(self.cell, golden, ["eval"], initial=self.initial, names=self.names)
+        measured = against(self.cell, golden, [mode_of(said)], initial=self.initial, names=self.names)
         rows = [row for row in measured.measurements if row.mode != "init"]
         rule = replace(self.rule, floor=floor_on(said, self.rule.floor))
         verdict = judge(rows, golden, rule)
@@ -206,6 +206,8 @@ def _try_sizes(
     gaps: list[Gap] = []
     for group in all_variants(pair.module, pair.inputs, methods):
         for said, inputs in group:
+            if mode_of(said) not in pair.modes:
+                continue
             try:
                 is_watched = settled.watches(said)
                 tried = pair.try_size(path, said, inputs, Look(), is_watched)

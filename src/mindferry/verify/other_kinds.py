@@ -1,5 +1,5 @@
 """Inputs of another kind than was asked for, where the reference takes them: other types, an entry more, another order, numbers far from
-zero. And gradients where two numbers are equal, or one lies right at zero. A difference there is listed, and called nothing worse."""
+zero. A difference there is listed, and called nothing worse."""
 
 from __future__ import annotations
 
@@ -9,26 +9,21 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .other_sizes import LIGHT_INPUTS, Inputs
-from .variants import AWAY, GRADIENTS, MORE, ORDER, TYPED
+from .variants import AWAY, MORE, ORDER, TYPED
 
 Tensor = Any  # torch.Tensor
 OFFSET = 1000.0  # added to every number: a variance as a mean of squares cancels there
-KINDS = 4  # numbers from -1 on: zeros, ones and others, each several times in a sample
 BYTES = 255
 _ENTRY = re.compile(r"(.*)\[(\d+)\]")
 _KEY = re.compile(r"(\w+|\*\d+)\{'[^']*'\}")
 
 
-def other_kinds(model: Any, inputs: Inputs, chooses: bool) -> Iterator[list[tuple[str, Inputs]]]:
-    """Groups, as those of variants.py; `chooses`: which of equal numbers comes first is told elsewhere."""
+def other_kinds(model: Any, inputs: Inputs) -> Iterator[list[tuple[str, Inputs]]]:
+    """Groups, as those of variants.py."""
     if sum(value.numel() for _, value in inputs if _is_tensor(value)) > LIGHT_INPUTS:
         return
     if any(_has_numbers(value) for _, value in inputs):
         yield [(f"{AWAY} {OFFSET:g}", [(n, v + OFFSET if _has_numbers(v) else v) for n, v in inputs])]
-        special = [(name, _special(value, chooses)) for name, value in inputs]
-        empty = [(name, _with_zeros(value)) for name, value in special]
-        said = f"{GRADIENTS} at zeros and ones" + ("" if chooses else ", many of them equal")
-        yield [(f"{said}, and of a sample of zeros", empty), (said, special)]
     yield [*_an_entry_more(model, inputs)]
     yield [*_another_order(inputs)]
     yield from ([each] for each in _other_types(inputs))
@@ -109,20 +104,3 @@ def _is_long(value: Any) -> bool:
 
 def _is_mask(value: Any) -> bool:
     return _is_long(value) and int(value.min()) >= 0 and int(value.max()) <= 1
-
-
-def _special(value: Any, chooses: bool) -> Any:
-    """Whole numbers from -1 on in the order of what was given; where the network chooses, no two alike in a sample."""
-    if not (_has_numbers(value) and value.ndim > 1):
-        return value
-    ranks = value.reshape(len(value), -1).argsort(-1).argsort(-1)
-    numbers = ranks - ranks.shape[-1] // 2 if chooses else ranks % KINDS - 1
-    return numbers.to(value.dtype).reshape(value.shape)
-
-
-def _with_zeros(value: Any) -> Any:
-    if not (_has_numbers(value) and value.ndim > 1):
-        return value
-    changed = value.clone()
-    changed[0] = 0.0
-    return changed

@@ -470,7 +470,7 @@ def record(
         has_gradients = any(facts["gradients"] for facts in metadata["modes"].values())
         for mode in takes_gradients:  # where none arrives, none may arrive in the conversion
             metadata["modes"][mode]["gradients"] = has_gradients
-        metadata["step"] = record_updates(recorder, reach.noting(optimizer, Reach())) if optimizer else {}
+        metadata |= record_updates(recorder, reach.noting(optimizer, Reach())) if optimizer else {"step": {}}
         if "amp" in modes:
             metadata["modes"]["amp"] = record_mixed(recorder, device)
         metadata["steps"] = (

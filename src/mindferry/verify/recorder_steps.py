@@ -17,7 +17,7 @@ from .nesting import leaves
 from .other_sizes import sizes
 from .seeding import seeded
 from .state import LIGHT, same_state
-from .update import run_steps, train_steps
+from .update import run_steps, train_steps, turns_for
 from .written import kept_numbers, write_inputs
 
 if TYPE_CHECKING:
@@ -99,19 +99,24 @@ def _record_later(recorder: Recorder, mode: str, facts: dict[str, Any]) -> None:
         recorder.writer.write(key, buffers[name])
 
 
-def record_updates(recorder: Recorder, make: Callable[[Any], Any]) -> dict[str, str]:
-    """What the optimizer does to each parameter: torch name -> key."""
+def record_updates(recorder: Recorder, make: Callable[[Any], Any]) -> dict[str, Any]:
+    """What the optimizer does to each parameter: torch name -> key, in a few steps and in more."""
     import torch
 
     recorder.note("the optimizer's steps")
     names: list[str] = []
+    turns = turns_for([parameter.numel() for parameter in recorder.model.parameters()])
     for which, dtype in (("write", torch.float64), ("own", torch.float32)):
         with cast(recorder.model, dtype):
-            names = run_steps(recorder.model, make, partial(_keep_update, recorder, which))
-    return {name: f"step/{name}" for name in names}
+            names = run_steps(recorder.model, make, partial(_keep_update, recorder, which), turns)
+    later = {name: f"step/later/{name}" for name in names}
+    later = {name: key for name, key in later.items() if key in recorder.writer.entries}
+    return {"step": {name: f"step/{name}" for name in names}, "later_step": later, "later_turns": turns}
 
 
 def _keep_update(recorder: Recorder, which: str, name: str, update: Tensor) -> None:
+    if name.startswith("later/") and not update.isfinite().all():
+        return  # large gradients, that nobody asked for
     recorder.keep(which, f"step/{name}", update)
 
 

@@ -52,7 +52,7 @@ from .settings import Verification
 from .tried_methods import Settled, place_of
 from .turned_settings import described, gap_of_turned
 from .unasked_inputs import gap_of
-from .variants import floor_on, is_gradient, is_other_kind, is_typed
+from .variants import floor_on, is_gradient, is_other_kind, is_typed, mode_of
 
 Show = Callable[[str], None]
 
@@ -231,7 +231,7 @@ def _other_sets(
     assert sides.torch is not None
     request = VariantsRequest(settings.inputs, settings.seed, methods)
     for group in sides.torch.ask(sides.asked.other_sizes, request):
-        for said in group:
+        for said in (each for each in group if mode_of(each) in settings.modes):
             show(said)
             try:
                 tried = _try_size(settings, sides, said, settled.watches(said))
@@ -275,7 +275,7 @@ class _ConversionFailed(Exception):
 def _try_size(settings: Verification, sides: Sides, said: str, is_watched: bool = False) -> Result | None:
     """Outputs alone, in eval mode, on the inputs in another size; None if the reference does not take it."""
     rule = replace(settings.rule, floor=floor_on(said, settings.rule.floor))
-    chosen = replace(settings, modes=("eval",), optimizer="", steps=0, loss="", targets=(), rule=rule)
+    chosen = replace(settings, modes=(mode_of(said),), optimizer="", steps=0, loss="", targets=(), rule=rule)
     sides.settings, sides.variant = chosen, said
     look: Look | None = FIRST
     result: Result | None = None

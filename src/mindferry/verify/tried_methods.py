@@ -369,7 +369,8 @@ class Settled:
 
 def _moving(main: Golden, other: Golden) -> set[int]:
     """Outputs that are of another size there."""
-    pairs = zip(main.modes["eval"].outputs, other.modes["eval"].outputs, strict=False)
+    mode = next((each for each in other.modes if each in main.modes), None)
+    pairs = zip(main.modes[mode].outputs, other.modes[mode].outputs, strict=False) if mode is not None else ()
     scales = [[golden.references[key].scale for golden, key in zip((main, other), pair, strict=True)] for pair in pairs]
     return {index for index, (one, two) in enumerate(scales) if not math.isclose(one, two, rel_tol=FAR_OFF)}
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from ..artifacts import Gap
 from ..frameworks.named_in_code import is_torchs
-from .other_sizes import LIGHT_INPUTS, Inputs, with_batch
+from .other_sizes import LIGHT_INPUTS, Inputs, described_size, first_tensor, with_batch, with_sizes
 from .surroundings import forward_codes
-from .variants import AWAY, BELOW, GRADIENTS, HUGE, MANY, MORE, ORDER, TIES, TYPED, WITHOUT
+from .variants import AWAY, BELOW, GRADIENTS, HUGE, MANY, MORE, ORDER, TIES, TRAINING, TYPED, WITHOUT
 
 AXIS = "an axis more"
 CAUSES = {
     AXIS: "an axis may be counted from the other end",
-    BELOW: "a division may go the other way",
+    BELOW: "a division may go the other way, or a number count from the end",
     HUGE: "a number may be cut to 32 bits",
     TIES: "another one of equal numbers may come first",
     MORE: "it may use as many as were given, and no more",
@@ -24,15 +24,18 @@ CAUSES = {
     TYPED: "another type may come out of it, or less of the numbers be kept",
     AWAY: "a difference of large numbers may keep less of them",
     GRADIENTS: "a function may have another gradient right there",
+    f"{TRAINING}{GRADIENTS}": "what training computes, or its gradient, may be another function there",
 }
 ROWS = 3  # along the axis more
+LONG, SHORTER = 257, 65  # of a sequence that is far longer than those given
 LARGEST = 1024  # a number of samples that a network may take at once
 
 
 def unasked(model: Any, inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     """Groups, as those of variants.py."""
     arguments = (*_arguments(model, inputs), *_left_out(model, inputs))
-    return [[each] for each in (*arguments, *_pieces(model, inputs), *_axis_more(inputs))]
+    alone = [[each] for each in (*arguments, *_pieces(model, inputs), *_axis_more(inputs))]
+    return [*alone, [*_far_lengths(model, inputs)]]
 
 
 def gap_of(said: str, passed: bool) -> Gap | None:
@@ -92,6 +95,23 @@ def _pieces(model: Any, inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
     batch, samples = len(tensors[0]), max(numbers) + 1
     if sum(value.numel() for value in tensors) // batch * samples <= LIGHT_INPUTS:
         yield f"batch of {samples}", with_batch(inputs, batch, samples)
+
+
+def _far_lengths(model: Any, inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
+    """Sequences far longer than those given, and longer than any number up to 1024 that the network's own code or attributes hold."""
+    import torch
+
+    tensors = [value for _, value in inputs if isinstance(value, torch.Tensor) and value.ndim]
+    if not tensors or not 2 <= tensors[0].ndim <= 3 or not len(tensors[0]):
+        return
+    few = with_batch(inputs, len(tensors[0]), 2) if len(tensors[0]) > 2 else inputs
+    first = first_tensor(few)
+    numbers = [number + 1 for number in _numbers(model) if LONG <= number <= LARGEST]
+    for axis in range(1, first.ndim):
+        for length in dict.fromkeys((max(numbers, default=LONG), LONG, SHORTER)):
+            is_light = first.numel() // max(1, first.shape[axis]) * length <= LIGHT_INPUTS
+            if first.shape[axis] > 2 and length > 2 * first.shape[axis] + 1 and is_light:
+                yield described_size({axis: length}, first), with_sizes(few, first, {axis: length})
 
 
 def _numbers(model: Any) -> Iterator[int]:

@@ -36,6 +36,8 @@ ORDER = "the other order"
 TYPED = "inputs of type"
 AWAY = "values plus"
 GRADIENTS = "gradients"
+STEP = "a step with"
+TRAINING = "in training, "  # before what is computed in train mode
 MOST = 64  # samples, so that a table of whole numbers is gone through
 TIED = 3  # numbers that differ
 MANY = 33  # samples of light inputs, at once
@@ -52,10 +54,10 @@ def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     few = 2 if is_light else 1
     small = with_batch(inputs, batch, few) if batch > few and has_batch else inputs
     first = first_tensor(small)
-    groups = _sizes(inputs, small, batch, is_light) if has_batch else [list(_resized(small, first))]
+    groups = _sizes(inputs, small, batch, is_light) if has_batch else [list(in_other_size(small, first))]
     groups += [list(lengthened(small, first))]
     light = inputs if is_light else small
-    resized = [] if is_light or batch == few or not has_batch else list(_resized(small, first))[:1]
+    resized = [] if is_light or batch == few or not has_batch else list(in_other_size(small, first))[:1]
     groups += [
         [*_on_tried(resized, tensors, values), *values(light, tensors)] for values in (_with_far_values, _near_zero)
     ]
@@ -75,14 +77,14 @@ def _sizes(inputs: Inputs, small: Inputs, batch: int, is_light: bool) -> list[li
     """Another batch size, and other sizes: both at once where a run is not for nothing, if the reference takes that."""
     count = 1 if batch > 1 else 3
     other = with_batch(inputs, batch, count)
-    alone, resized = [(f"batch of {count}", other)], list(_resized(small, first_tensor(small)))
+    alone, resized = [(f"batch of {count}", other)], list(in_other_size(small, first_tensor(small)))
     if is_light:
         is_cheap = (
             batch < MANY and sum(value.numel() for _, value in other if is_tensor(value)) * MANY <= count * LIGHT_INPUTS
         )
         many = [[(f"batch of {MANY}", with_batch(inputs, batch, MANY))]] if is_cheap else []
         return [alone, *many, resized]
-    return [[*_resized(other, first_tensor(other)), *alone, *resized]]
+    return [[*in_other_size(other, first_tensor(other)), *alone, *resized]]
 
 
 def _with_far_values(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]]:
@@ -125,16 +127,16 @@ def _with_empty_sample(value: Any) -> Any:
     return changed
 
 
-def between_whole(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
-    """For a network that rounds: numbers right between two whole ones, and whole numbers below zero."""
+def between_whole(inputs: Inputs, rounds: bool) -> list[list[tuple[str, Inputs]]]:
+    """Whole numbers below zero, as they count from the end of a table; for a network that rounds, numbers right between two whole ones too."""
     halves = [(name, _halves(value)) for name, value in inputs]
     below = [(name, -value - 1 if _is_whole(value) and not _is_mask(value) else value) for name, value in inputs]
     has_numbers = any(is_tensor(value) and value.is_floating_point() for _, value in inputs)
     has_whole = any(_is_whole(value) and not _is_mask(value) for _, value in inputs)
     huge = [(name, (value << 32) + value if _is_long(value) else value) for name, value in inputs]
     has_long = has_whole and any(_is_long(value) for _, value in inputs)
-    groups = [[(BETWEEN, halves)]] if has_numbers else []
-    return [*groups, *([[(BELOW, below)]] if has_whole else []), *([[(HUGE, huge)]] if has_long else [])]
+    found = [(has_numbers and rounds, BETWEEN, halves), (has_whole, BELOW, below), (has_long and rounds, HUGE, huge)]
+    return [[(said, given)] for is_wanted, said, given in found if is_wanted]
 
 
 def with_ties(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
@@ -264,12 +266,12 @@ def _has_whole(tensors: list[Tensor]) -> bool:
 
 def is_far(said: str) -> bool:
     """Whether a variant is about values, weights or settings that nobody asked for; only gross differences count there."""
-    return said.startswith((VALUES, WEIGHTS, TURNED, TYPED, AWAY, GRADIENTS))
+    return is_gradient(said) or said.startswith((VALUES, WEIGHTS, TURNED, TYPED, AWAY))
 
 
 def is_other_kind(said: str) -> bool:
-    """Whether a variant is one of other_kinds.py."""
-    return said.startswith((MORE, ORDER, TYPED, AWAY, GRADIENTS))
+    """Whether a variant is one of other_kinds.py or of trained_inputs.py."""
+    return is_gradient(said) or said.startswith((MORE, ORDER, TYPED, AWAY))
 
 
 def is_typed(said: str) -> bool:
@@ -278,7 +280,11 @@ def is_typed(said: str) -> bool:
 
 def is_gradient(said: str) -> bool:
     """Whether gradients are compared too, and not the outputs alone."""
-    return said.startswith(GRADIENTS)
+    return said.removeprefix(TRAINING).startswith((GRADIENTS, STEP))
+
+
+def mode_of(said: str) -> str:
+    return "train" if said.startswith(TRAINING) else "eval"
 
 
 def floor_on(said: str, floor: float) -> float:
@@ -295,7 +301,7 @@ def _with_values(inputs: Inputs, factor: float, is_whole: bool) -> Inputs:
     return [(name, moved(value)) for name, value in inputs]
 
 
-def _resized(inputs: Inputs, first: Tensor) -> Iterator[tuple[str, Inputs]]:
+def in_other_size(inputs: Inputs, first: Tensor) -> Iterator[tuple[str, Inputs]]:
     if first.ndim >= 4:
         chosen = {
             axis: size + (1 if axis % 2 else -1) for axis, size in enumerate(first.shape) if axis >= 2 and size > 2

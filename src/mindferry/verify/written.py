@@ -37,10 +37,21 @@ def facts_beside(model: Any, starts: Starts, writer: GoldenWriter, is_quick: boo
     """How weights start, and what the network is beside what it computes."""
     facts: dict[str, Any] = {"constants": starts.constants, "drawn": starts.drawn}
     facts["starts"] = write_tensors("start", starts.parts, writer)
+    facts["types"] = {} if is_quick else other_types(model)
     facts["tables"] = {} if is_quick else write_tensors("table", plain_tables(model), writer)
     facts["initial"] = write_tensors("initial", starts.buffers if has_weights else {}, writer)
     facts["loose"] = write_tensors("loose", loose_buffers(model) if has_weights else {}, writer)
     return facts | {"beside": {} if is_quick else what_is_beside(model)}
+
+
+def other_types(model: Any) -> dict[str, str]:
+    """Parameters and buffers of numbers that are not float32: name -> type. The file holds them all in float32."""
+    found = {
+        name: str(tensor.dtype).removeprefix("torch.")
+        for name, tensor in model.state_dict().items()
+        if is_tensor(tensor)
+    }
+    return {name: kind for name, kind in found.items() if "float" in kind and kind != "float32"}
 
 
 def write_weights(model: Any, writer: GoldenWriter) -> dict[str, str]:

@@ -272,7 +272,7 @@ def _decorated(facts: Facts, root: ast.AST, mark: str) -> Change:
 
 def _is_own_collate(facts: Facts, method: ast.FunctionDef) -> bool:
     """`DataLoader(ds, collate_fn=Pairs.make_batch)`: a dataset's method that makes its batches."""
-    given = {each.attr for each in facts.derived(_collate_values) if isinstance(each, ast.Attribute)}
+    given = {each.attr for each in facts.derived(collate_values) if isinstance(each, ast.Attribute)}
     return looks_like_collate(method.name) or method.name in given | facts.reading.symbols.collates
 
 

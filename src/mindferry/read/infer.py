@@ -25,6 +25,7 @@ from .selections import note_selections
 from .source import Source
 from .symbols import Symbols
 from .tensor_words import meets_tensors
+from .thawed_parameters import thawing_places
 from .types import (
     MODULE,
     NONE,
@@ -116,6 +117,7 @@ def read(
     symbols.plain -= set(reader.owners.values())
     symbols.plain |= plain_definitions(reading)
     symbols.array_names |= array_names(reading)
+    symbols.thawing |= set(thawing_places(reading, module))
     note_selections(reading)
     symbols.draws_host_numbers = symbols.draws_host_numbers or reader.names.draws_host_numbers
     symbols.differentiates_arguments |= reader.names.differentiates_arguments

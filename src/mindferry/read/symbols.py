@@ -195,6 +195,7 @@ class Symbols:
     stars: dict[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # module -> modules of others that it takes all of by `*`
+    thawing: set[tuple[str, int, int]] = field(default_factory=set)  # places where parameters get gradients again
     fills: dict[str, str] = field(default_factory=dict)  # function -> the table that it puts what it is given into
     registered: dict[str, Type] = field(default_factory=dict)  # table -> what decorators put there
     computing: set[str] = field(default_factory=set)  # classes and functions that call the framework, or a transform
@@ -242,6 +243,7 @@ class Symbols:
             set(self.collate_slots),
             set(self.transforms),
             Layered(self.stars),
+            set(self.thawing),
             Layered(self.fills),
             Layered(self.registered),
             set(self.computing),

@@ -3,6 +3,7 @@
 import ast
 
 from ....read.infer import Reading
+from ....read.thawed_parameters import may_thaw_behind
 from ..._call import Call
 
 OF_LISTS = frozenset({"append", "extend", "insert", "pop"})  # `append` where its result is used
@@ -66,3 +67,9 @@ def is_only_called(reading: Reading, name: str) -> bool:
 def _is_function(reading: Reading, node: ast.Attribute) -> bool:
     parent = reading.source.parents.get(node)
     return isinstance(parent, ast.Call) and parent.func is node
+
+
+def is_thawed_later(call: Call) -> bool:
+    """Whether parameters that are frozen here may have gradients afterwards."""
+    reading = call.reading
+    return may_thaw_behind(reading.symbols.thawing, reading.source, reading.module, call.node)

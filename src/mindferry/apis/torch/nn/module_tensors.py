@@ -4,16 +4,16 @@ import ast
 
 from ... import Case, rule
 from ..._call import Call
-from ._context import parent_of
+from ._context import is_thawed_later, parent_of
 
 STRUCTURE = "structure only; tests/apis/test_module_methods.py runs it"
 FLOATS = {"half": "float16", "float": "float32", "double": "float64", "bfloat16": "bfloat16"}
 
 
 def _goes_to_an_optimizer(call: Call) -> bool:
-    """Frozen parameters make no difference to an optimizer, so the native list does."""
+    """Frozen parameters make no difference to an optimizer, so the native list does, unless they are thawed later."""
     parent = parent_of(call)
-    if not isinstance(parent, ast.Call):
+    if not isinstance(parent, ast.Call) or is_thawed_later(call):
         return False
     callee = call.reading.type(parent.func)
     return callee.kind == "ref" and call.reading.symbols.origin(callee.qual).startswith("torch.optim.")

@@ -4,6 +4,7 @@ import ast
 
 from ..._call import Call
 from ..._rule import COMPAT
+from ..nn._context import is_thawed_later
 
 UNSHARED = ("maximize", "decoupled_weight_decay", "capturable", "differentiable")
 PARAMETERS = ("parameters", "named_parameters")
@@ -20,7 +21,10 @@ def take_trainable(call: Call) -> None:
             case ast.Call(func=ast.Attribute(attr="parameters", value=receiver), args=[], keywords=[]):
                 if call.reading.type(receiver).kind != "unknown":
                     continue
-                call.edits.replace_node(each, f"{call.before_dot(receiver)}.trainable_params()")
+                if is_thawed_later(call):
+                    call.edits.replace_node(each, f"{call.name(f'{COMPAT}parameters')}({call.of(receiver)})")
+                else:
+                    call.edits.replace_node(each, f"{call.before_dot(receiver)}.trainable_params()")
 
 
 def _fit_native(call: Call) -> None:

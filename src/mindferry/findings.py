@@ -143,7 +143,7 @@ MF131 = Code(
     "A function that makes batches, and is not known",
     "A loader hands its batches' samples as arrays, and functions that make batches are converted for that. Which function "
     "this loader gets is decided by a setting or a table that could not be read from the code, so it may still expect tensors.",
-    "Name the function where the loader is made, or give it a name with `collate` in it, and convert again.",
+    'Name the function where the loader is made, or give it a name with "collate" in it, and convert again.',
 )
 MF140 = Code(
     "MF140",

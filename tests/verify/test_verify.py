@@ -52,7 +52,7 @@ def test_a_faithful_conversion_passes_in_every_mode_and_is_saved(tmp_path: Path)
     kinds = {(d.mode, d.kind) for d in comparison.differences}
     assert kinds == {  # gradients in eval mode too, since the network's own code asks for the mode
         *(("eval", kind) for kind in ("network", "output", "gradient", "parameter", "input gradient")),
-        *(("train", kind) for kind in ("output", "gradient", "parameter", "buffer", "input gradient")),
+        *(("train", kind) for kind in ("output", "gradient", "parameter", "buffer", "input gradient", "network")),
         ("jit", "network"),
     }
     outputs = [(d.name, d.call) for d in comparison.differences if (d.mode, d.kind) == ("eval", "output")]

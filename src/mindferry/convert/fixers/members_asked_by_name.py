@@ -40,7 +40,7 @@ def plan(facts: Facts) -> Iterator[Change]:
                         call,
                         findings.MF123,
                         f"{facts.source.text(call)}: MindSpore's {_noun(lacking)} no {name}",
-                        f"write it with a dot, `.{name}`, which is converted",
+                        "write it with a dot, as an attribute: that is converted",
                         "error",
                     )
 

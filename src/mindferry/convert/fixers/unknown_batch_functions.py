@@ -16,7 +16,8 @@ from .data_loaders import lambdas_in
 
 MESSAGE = "which function this is shows only when the code runs; it is handed arrays, and was not converted for them"
 ADVICE = (
-    "name the function where the loader is made, or call it `…_collate`; one of a library's that takes arrays is right"
+    'name the function where the loader is made, or give it a name with "collate" in it; '
+    "one of a library's that takes arrays is right"
 )
 
 

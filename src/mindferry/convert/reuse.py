@@ -62,6 +62,7 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.collates),
         sorted(symbols.collate_slots, key=repr),
         sorted(given_to_slots(symbols)),
+        sorted(symbols.container_uses),
         sorted(symbols.thawing),
         sorted(symbols.transforms),
         sorted(symbols.computing),

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from .array_numbers import array_names
 from .call_results import iterated
 from .clearing_functions import clearing_functions
+from .container_uses import container_uses
 from .differentiated_arguments import called_with_losses, differentiated_arguments
 from .expressions import Expressions
 from .framework import Role
@@ -117,6 +118,7 @@ def read(
     symbols.plain -= set(reader.owners.values())
     symbols.plain |= plain_definitions(reading)
     symbols.array_names |= array_names(reading)
+    symbols.container_uses |= set(container_uses(reading, module))
     symbols.thawing |= set(thawing_places(reading, module))
     note_selections(reading)
     symbols.draws_host_numbers = symbols.draws_host_numbers or reader.names.draws_host_numbers
@@ -217,7 +219,8 @@ class _Reader:
     def _AugAssign(self, node: ast.AugAssign, scope: Scope) -> None:
         right = self.values.visit(node.value, scope)
         left = self.values.visit(node.target, scope)
-        self.values.bind(node.target, arithmetic(left, right, node.op) if left.kind != "list" else left, scope)
+        is_kept = left.kind == "list" or self.symbols.torch_base(left.qual) in self.framework.lists_of_networks
+        self.values.bind(node.target, left if is_kept else arithmetic(left, right, node.op), scope)
 
     def _For(self, node: ast.For, scope: Scope) -> None:
         kind = iterated(self.values.visit(node.iter, scope), self.symbols)

@@ -7,6 +7,7 @@ from collections.abc import ItemsView, Iterable, Iterator, Mapping, MutableMappi
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from .container_uses import ContainerUse
 from .differentiated_arguments import Differentiated
 from .framework import Framework, Role
 from .guesses import looks_like_network
@@ -195,6 +196,7 @@ class Symbols:
     stars: dict[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # module -> modules of others that it takes all of by `*`
+    container_uses: set[ContainerUse] = field(default_factory=set)
     thawing: set[tuple[str, int, int]] = field(default_factory=set)  # places where parameters get gradients again
     fills: dict[str, str] = field(default_factory=dict)  # function -> the table that it puts what it is given into
     registered: dict[str, Type] = field(default_factory=dict)  # table -> what decorators put there
@@ -243,6 +245,7 @@ class Symbols:
             set(self.collate_slots),
             set(self.transforms),
             Layered(self.stars),
+            set(self.container_uses),
             set(self.thawing),
             Layered(self.fills),
             Layered(self.registered),

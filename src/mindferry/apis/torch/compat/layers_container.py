@@ -67,6 +67,9 @@ class Sequential(nn.SequentialCell):
             part.cell_list.append(cell)
         return part
 
+    def __add__(self, others):
+        return Sequential(*self.cell_list, *others.cell_list)
+
     def append(self, cell):
         super().append(cell)
         return self
@@ -75,6 +78,8 @@ class Sequential(nn.SequentialCell):
         for cell in cells:
             self.append(cell)
         return self
+
+    __iadd__ = extend
 
     def insert(self, index, cell):
         cells = [self[position] for position in range(len(self))]

@@ -2,11 +2,10 @@
 
 import ast
 
+from ....read.container_uses import SLICED, ContainerUse
 from ....read.infer import Reading
 from ....read.thawed_parameters import may_thaw_behind
 from ..._call import Call
-
-OF_LISTS = frozenset({"append", "extend", "insert", "pop"})  # `append` where its result is used
 
 
 def parent_of(call: Call) -> ast.AST | None:
@@ -15,29 +14,23 @@ def parent_of(call: Call) -> ast.AST | None:
 
 
 def slices_a(call: Call, api: str) -> bool:
-    """Whether the file slices something that is an `api`, such as `self.blocks[1:]`."""
-    return api in call.reading.once(_sliced)
-
-
-def _sliced(reading: Reading) -> set[str]:
-    kinds = (reading.type(node.value) for node in reading.source.of(ast.Subscript) if isinstance(node.slice, ast.Slice))
-    return {reading.symbols.torch_base(kind.qual) for kind in kinds if kind.kind == "instance"}
+    """Whether the file slices something that is an `api`, such as `self.blocks[1:]`, or the project what the call makes."""
+    return calls_a(call, api, SLICED)
 
 
 def calls_a(call: Call, api: str, *methods: str) -> bool:
-    """Whether the file calls one of these methods of something that is an `api`."""
-    return not call.reading.once(_called).isdisjoint((api, each) for each in methods)
+    """Whether the file calls one of these methods of something that is an `api`, or the project of what the call makes."""
+    uses = [each for each in call.reading.symbols.container_uses if each.kind == api and each.use in methods]
+    return any(each.module == call.reading.module for each in uses) or any(_is_of(call, each) for each in uses)
 
 
-def _called(reading: Reading) -> set[tuple[str, str]]:
-    found = set()
-    for node in reading.source.of(ast.Call):
-        if isinstance(node.func, ast.Attribute) and node.func.attr in OF_LISTS:
-            kind = reading.type(node.func.value)
-            is_dropped = isinstance(reading.source.parents.get(node), ast.Expr)
-            if kind.kind == "instance" and not (node.func.attr == "append" and is_dropped):
-                found.add((reading.symbols.torch_base(kind.qual), node.func.attr))
-    return found
+def _is_of(call: Call, use: ContainerUse) -> bool:
+    """Whether it is done with the attribute that the call is assigned to."""
+    match parent_of(call):
+        case ast.Assign(targets=[ast.Attribute(attr=name, value=holder)]) if name == use.attribute:
+            symbols, kind = call.reading.symbols, call.reading.type(holder)
+            return not use.owner or kind.qual in (use.owner, *symbols.bases(use.owner))
+    return False
 
 
 def parameters_in_turn(reading: Reading) -> set[str]:

@@ -2,6 +2,7 @@
 
 import ast
 
+from ....read.container_uses import ADDED, OF_LISTS
 from ... import Case, rule
 from ..._call import Call
 from ._context import calls_a, is_only_called, parent_of, slices_a
@@ -41,7 +42,7 @@ def sequential(call: Call) -> None:
     api = "torch.nn.Sequential"
     if _passes_on(call):
         call.use("mindspore.nn.Identity")
-    elif not call.node.args or slices_a(call, api) or calls_a(call, api, "append", "extend", "insert", "pop"):
+    elif not call.node.args or slices_a(call, api) or calls_a(call, api, ADDED, *OF_LISTS):
         call.use_like()
 
 
@@ -100,7 +101,7 @@ def _passes_on(call: Call) -> bool:
 def module_list(call: Call) -> None:
     modules = call.given.get("modules")
     api = "torch.nn.ModuleList"
-    if not _are_layers(call, modules) or slices_a(call, api) or calls_a(call, api, "append", "extend", "pop"):
+    if not _are_layers(call, modules) or slices_a(call, api) or calls_a(call, api, ADDED, "append", "extend", "pop"):
         call.use_like()
 
 

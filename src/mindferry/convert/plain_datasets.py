@@ -15,7 +15,7 @@ JOINS = frozenset({"sum", "reduce", "add"})
 
 def has_plain_datasets(texts: Iterable[Text]) -> bool:
     """Whether `Dataset` is nothing but the only base of classes, and no two datasets are added up."""
-    has_any = False
+    sources, has_any = [], False
     for text, parsed in texts:
         has_base = BASE.encode() in text
         if not has_base and b"+" not in text and not any(name.encode() in text for name in JOINS):
@@ -24,10 +24,12 @@ def has_plain_datasets(texts: Iterable[Text]) -> bool:
             source = parsed()
         except (OSError, Unreadable):
             return False
-        if source.mended or _asks_for_base(source) or _adds_datasets(source):
+        if source.mended or _asks_for_base(source):
             return False
         has_any = has_any or has_base
-    return has_any
+        sources.append(source)
+    made = {each.name for source in sources for each in source.of(ast.ClassDef) if BASE in map(_last_name, each.bases)}
+    return has_any and not any(_adds_datasets(source, made) for source in sources)
 
 
 def _asks_for_base(source: Source) -> bool:
@@ -48,11 +50,17 @@ def _is_annotation(source: Source, node: ast.expr) -> bool:
     )
 
 
-def _adds_datasets(source: Source) -> bool:
+def _adds_datasets(source: Source, classes: set[str]) -> bool:
     """A wrong guess would be a TypeError where two datasets are added."""
     sums = [(each.left, each.right) for each in source.of(ast.BinOp) if isinstance(each.op, ast.Add)]
     sums += [(each.target, each.value) for each in source.of(ast.AugAssign) if isinstance(each.op, ast.Add)]
-    made = {each.name for each in source.of(ast.ClassDef) if BASE in map(_last_name, each.bases)}
+    made = classes | {
+        name
+        for each in source.of(ast.Assign)
+        if isinstance(each.value, ast.Call) and _last_name(each.value.func) in classes
+        for name in map(_last_name, each.targets)
+        if name
+    }
     if any(_is_dataset(left, made) and _is_dataset(right, made) for left, right in sums):
         return True
     joins = [each for each in source.of(ast.Call) if _last_name(each.func) in JOINS]

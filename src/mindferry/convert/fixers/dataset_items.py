@@ -40,7 +40,13 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 
 def _is_item(facts: Facts, node: ast.Subscript) -> bool:
-    return isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice) and _is_dataset(facts, node.value)
+    is_part = isinstance(node.slice, ast.Slice) and not _gives_tensors_for_slices(facts, node.value)
+    return isinstance(node.ctx, ast.Load) and not is_part and _is_dataset(facts, node.value)
+
+
+def _gives_tensors_for_slices(facts: Facts, node: ast.expr) -> bool:
+    """A TensorDataset; what a class of the project's makes of a slice is its own affair."""
+    return facts.reading.symbols.torch_base(facts.reading.type(node).qual).endswith(".TensorDataset")
 
 
 def _is_its_tensor(facts: Facts, node: ast.expr, member: ast.Attribute) -> bool:

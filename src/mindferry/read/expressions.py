@@ -293,7 +293,8 @@ class Expressions:
     def _Subscript(self, node: ast.Subscript, scope: Scope) -> Type:
         base = self.visit(node.value, scope)
         self.visit(node.slice, scope)
-        return taken_from_table(node, self.symbols) or resting_on(base, self._item(node, base))
+        item = resting_on(base, self._item(node, base))
+        return item if item.kind != "unknown" else taken_from_table(node, self.symbols) or item
 
     def _item(self, node: ast.Subscript, base: Type) -> Type:
         if base.kind == "size":

@@ -226,3 +226,12 @@ def test_what_only_the_running_program_knows_is_said(value: str) -> None:
 def test_nothing_is_said_of_what_is_known_or_asked_elsewhere(value: str) -> None:
     code = f"{HEAD}def load(rows, options, join=None):\n    return DataLoader(rows, 2, collate_fn={value})\n"
     assert mindferry.convert_source(code).findings == ()
+
+
+def test_a_table_s_name_says_nothing_of_a_tensor_that_has_it_too() -> None:
+    """What decorators fill may be called `rows`: a tensor of that name keeps its type."""
+    code = (
+        "import torch\nfrom tools import make\n\nrows = make()\n\n\n@rows.register\ndef first(x):\n    return x\n\n\n"
+        "def use():\n    rows = torch.ones(2, 3)\n    return rows[0].repeat(2)\n"
+    )
+    assert "return rows[0].tile((2,))" in mindferry.convert_source(code).code
